@@ -1,0 +1,69 @@
+"""Spanwise turns documents into chunks for retrieval, and every chunk knows exactly where it came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from spanwise.api import chunk, read, read_pages, read_text
+    from spanwise.chunks import Chunk, Piece
+    from spanwise.documents import Block, Document, LeftOut, Link, Metadata, Page, Part
+    from spanwise.errors import (
+        DocumentError,
+        LimitError,
+        MissingExtraError,
+        OptionError,
+        SpanwiseError,
+        UnreadableError,
+    )
+    from spanwise.spans import Span
+    from spanwise.tokens import Tokenizer, TokenMap
+
+_HOMES = {
+    "Block": "documents",
+    "Chunk": "chunks",
+    "Document": "documents",
+    "DocumentError": "errors",
+    "LeftOut": "documents",
+    "LimitError": "errors",
+    "Link": "documents",
+    "Metadata": "documents",
+    "MissingExtraError": "errors",
+    "OptionError": "errors",
+    "Page": "documents",
+    "Part": "documents",
+    "Piece": "chunks",
+    "Span": "spans",
+    "SpanwiseError": "errors",
+    "TokenMap": "tokens",
+    "Tokenizer": "tokens",
+    "UnreadableError": "errors",
+    "chunk": "api",
+    "read": "api",
+    "read_pages": "api",
+    "read_text": "api",
+}
+
+__all__ = [
+    "Block", "Chunk", "Document", "DocumentError", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError",
+    "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer", "UnreadableError",
+    "chunk", "read", "read_pages", "read_text",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first asked for: importing the package costs next to nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'spanwise' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"spanwise.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Show the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,59 @@
+"""read(), read_text(), read_pages(), chunk(): for people in a hurry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from spanwise.chunks import Chunk, Run
+from spanwise.context import Task, settle
+from spanwise.documents import Document
+from spanwise.errors import OptionError, did_you_mean
+from spanwise.offsets import MEASURES
+from spanwise.options import options_of
+from spanwise.readers import read_file, read_page_strings, read_string
+from spanwise.strategies import strategy_of
+from spanwise.tokens import Tokenizer, TokenMap, tokenizer_of
+
+
+def read(path: str | os.PathLike[str], *, format: str | None = None, **metadata: Any) -> Document:
+    """Read a file. The extension says what it is, unless `format` does; `metadata` is what you know better."""
+    return read_file(path, format, metadata)
+
+
+def read_text(text: str, format: str = "markdown", **metadata: Any) -> Document:
+    """Read a string of Markdown or plain text."""
+    return read_string(text, format, metadata)
+
+
+def read_pages(pages: Iterable[str], *, format: str = "text", **metadata: Any) -> Document:
+    """Read text that is already in pages, one string a page."""
+    return read_page_strings(pages, format, metadata)
+
+
+def chunk(
+    document: Document,
+    strategy: str = "structure",
+    tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
+    *,
+    offsets: Sequence[str] = (),
+    **options: Any,
+) -> tuple[Chunk, ...]:
+    """Turn a document into chunks.
+
+    `options` are those of the strategy. `offsets` may name `"utf8"` and `"utf16"`: the records then give all ranges in
+    bytes and UTF-16 units as well.
+    """
+    if not isinstance(document, Document):
+        hint = "make one with spanwise.read(path) or spanwise.read_text(text)"
+        raise OptionError("document", "must be a Document", value=type(document).__name__, hint=hint)
+    chosen = strategy_of(strategy)
+    settings = options_of(chosen.options, options)
+    measures = (offsets,) if isinstance(offsets, str) else tuple(offsets)
+    for name in measures:
+        if name not in MEASURES:
+            raise OptionError("offsets", "is not a known measure", value=name, hint=did_you_mean(str(name), MEASURES))
+    task = Task(document, TokenMap(document.text, tokenizer_of(tokenizer)), settings)
+    run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)
+    return tuple(Chunk(run, index) for index in range(len(run.settled)))

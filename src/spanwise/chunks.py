@@ -1,0 +1,388 @@
+"""Chunk and Piece: how a chunk reads as text, its ids, its record; and what a strategy plans before there are chunks.
+
+A chunk is a list of ranges, never a copied string: its texts are put together when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from spanwise.documents import LEFT_OUT_KINDS, Block, Document
+from spanwise.errors import DocumentError
+from spanwise.navigation import navigation_of
+from spanwise.offsets import MEASURES
+
+ROLES: Final = frozenset({"core", "overlap_prev", "overlap_next", "context"})
+
+
+class _PieceFields(NamedTuple):
+    start: int
+    end: int
+    role: str
+    joiner: str
+
+
+class Piece(_PieceFields):
+    """One range of the document's text inside a chunk; `joiner` is the white space put before it."""
+
+    __slots__ = ()
+
+    def __new__(cls, start: int, end: int, role: str = "core", joiner: str = "") -> Piece:
+        """Refuse an empty range, an unknown role, and a joiner that isn't white space."""
+        if not 0 <= start < end:
+            raise DocumentError("piece", "must have 0 <= start < end", value=(start, end))
+        if role not in ROLES:
+            raise DocumentError("role", f"must be one of {', '.join(sorted(ROLES))}", value=role)
+        if joiner and not joiner.isspace():
+            raise DocumentError("joiner", "must be white space", value=joiner)
+        return tuple.__new__(cls, (start, end, role, joiner))
+
+
+class Plan(NamedTuple):
+    """A core as a strategy plans it: its range, its first and last block, and whether overlap may stand before it."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    overlap: bool = False
+
+
+class Settled(NamedTuple):
+    """A finished chunk without its document: the pieces in order, the text before them, and the exact count."""
+
+    pieces: tuple[Piece, ...]
+    prefix: str
+    token_count: int
+    first: int
+    last: int
+    oversize: bool = False
+    context_dropped: bool = False
+
+
+def rendered(text: str, pieces: Sequence[Piece]) -> str:
+    """Put pieces together with their joiners; the first one's joiner has nothing to join."""
+    if len(pieces) == 1:
+        return text[pieces[0].start : pieces[0].end]
+    words = [word for piece in pieces for word in (piece.joiner, text[piece.start : piece.end])]
+    return "".join(words[1:])
+
+
+def joiner_between(text: str, end: int, start: int) -> str:
+    """Give the white space that stands for what lies between two ranges: an empty line, a line end, a space, nothing."""
+    gap = text[end:start]
+    if gap.strip() or gap.count("\n") > 1:
+        return "\n\n"
+    return "\n" if "\n" in gap else " " if gap else ""
+
+
+class Run:
+    """All chunks of one call: what they share, so that each chunk is only a view."""
+
+    def __init__(self, document: Document, strategy: str, settled: Sequence[Settled], offsets: Sequence[str]) -> None:
+        """Keep what the chunks look at."""
+        self.document = document
+        self.strategy = strategy
+        self.settled = settled
+        self.offsets = tuple(offsets)
+
+    def chunk_id(self, index: int) -> str | None:
+        """Name a chunk by where it stands; None outside the run."""
+        if not 0 <= index < len(self.settled):
+            return None
+        settled = self.settled[index]
+        core = core_pieces(settled.pieces)
+        words = (self.document.document_id, settled.first, settled.last, core[0].start, core[-1].end)
+        return _sha256(":".join(map(str, words)))
+
+    @cached_property
+    def content_ids(self) -> list[str]:
+        """Name the chunks by what they say, so that a change elsewhere leaves the name alone."""
+        document, seen, ids = self.document, dict[tuple[tuple[str, ...], str], int](), []
+        for settled in self.settled:
+            path = document.blocks[settled.first].headings_path
+            text = rendered(document.text, core_pieces(settled.pieces))
+            ordinal = seen[path, text] = seen.get((path, text), -1) + 1
+            said = json.dumps([document.document_id, path, text, ordinal], ensure_ascii=False, separators=(",", ":"))
+            ids.append(_sha256(said))
+        return ids
+
+    @cached_property
+    def measured(self) -> dict[str, dict[int, int]]:
+        """The pieces' positions in the other measures that were asked for."""
+        places = sorted({place for settled in self.settled for piece in settled.pieces for place in piece[:2]})
+        text = self.document.text
+        return {name: dict(zip(places, MEASURES[name](text, places), strict=True)) for name in self.offsets}
+
+
+class Chunk:
+    """One unit to index. Its attributes carry the names of the record that `to_dict()` gives."""
+
+    __slots__ = ("_run", "_settled", "chunk_index")
+
+    _run: Run
+    _settled: Settled
+    chunk_index: int
+
+    def __init__(self, run: Run, chunk_index: int) -> None:
+        """Look at one settled chunk of a run."""
+        place = object.__setattr__
+        place(self, "_run", run)
+        place(self, "_settled", run.settled[chunk_index])
+        place(self, "chunk_index", chunk_index)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: a chunk is a value."""
+        raise AttributeError(f"a chunk can't be changed: {name}")
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse: a chunk is a value."""
+        raise AttributeError(f"a chunk can't be changed: {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the run and the number."""
+        return Chunk, (self._run, self.chunk_index)
+
+    def __eq__(self, other: object) -> bool:
+        """Chunks are equal when their records are."""
+        return isinstance(other, Chunk) and (self is other or self.to_dict() == other.to_dict())
+
+    def __hash__(self) -> int:
+        """Hash by id."""
+        return hash(self.chunk_id)
+
+    def __repr__(self) -> str:
+        """Show the place and the beginning of the core."""
+        shown = self.normalized_text[:40]
+        return f"Chunk({self.chunk_index}, [{self.char_start}:{self.char_end}], {self.chunk_type}, {shown!r}…)"
+
+    @property
+    def document(self) -> Document:
+        """The document that this chunk is a part of."""
+        return self._run.document
+
+    @property
+    def strategy(self) -> str:
+        """The name of the strategy that made it."""
+        return self._run.strategy
+
+    @property
+    def document_id(self) -> str:
+        """The document's id."""
+        return self._run.document.document_id
+
+    @property
+    def tenant_id(self) -> str | None:
+        """The document's tenant."""
+        return self._run.document.metadata.tenant_id
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The ranges it is made of, in order."""
+        return self._settled.pieces
+
+    @property
+    def token_count(self) -> int:
+        """Exact tokens of `embedding_text`."""
+        return self._settled.token_count
+
+    @property
+    def oversize(self) -> bool:
+        """Whether it is a figure over the limit."""
+        return self._settled.oversize
+
+    @property
+    def context_dropped(self) -> bool:
+        """Whether a table head or fence was not repeated for lack of room."""
+        return self._settled.context_dropped
+
+    @property
+    def char_start(self) -> int:
+        """Where the core starts in the document's text."""
+        return core_pieces(self._settled.pieces)[0].start
+
+    @property
+    def char_end(self) -> int:
+        """Where the core ends in the document's text."""
+        return core_pieces(self._settled.pieces)[-1].end
+
+    @property
+    def block_start_idx(self) -> int:
+        """The first block of the core."""
+        return self._settled.first
+
+    @property
+    def block_end_idx(self) -> int:
+        """The last block of the core."""
+        return self._settled.last
+
+    @property
+    def core_block_indices(self) -> list[int]:
+        """The blocks of the core."""
+        return self._blocks_in("core")
+
+    @property
+    def overlap_prev_block_indices(self) -> list[int]:
+        """The blocks that the overlap before the core comes from."""
+        return self._blocks_in("overlap_prev")
+
+    @property
+    def overlap_next_block_indices(self) -> list[int]:
+        """The blocks that the overlap after the core comes from."""
+        return self._blocks_in("overlap_next")
+
+    @property
+    def block_indices(self) -> list[int]:
+        """The blocks of core and overlap together."""
+        groups = (self.core_block_indices, self.overlap_prev_block_indices, self.overlap_next_block_indices)
+        return sorted({index for group in groups for index in group})
+
+    @property
+    def chunk_type(self) -> str:
+        """The kind that all core blocks share, else `mixed`."""
+        blocks = self.document.blocks
+        kinds = {blocks[index].kind for index in self.core_block_indices}
+        kinds = {"paragraph" if kind == "html" else kind for kind in kinds}
+        return kinds.pop() if len(kinds) == 1 else "mixed"
+
+    @property
+    def headings_path(self) -> tuple[str, ...]:
+        """The headings above the first core block, outermost first."""
+        return self._first_block.headings_path
+
+    @property
+    def section_type(self) -> str | None:
+        """The section type of the first core block."""
+        return self._first_block.section_type
+
+    @property
+    def block_id(self) -> str | None:
+        """The first block id in the core."""
+        blocks = self.document.blocks
+        return next((blocks[index].block_id for index in self.core_block_indices if blocks[index].block_id), None)
+
+    @property
+    def page_start(self) -> int | None:
+        """The page of the first core block."""
+        return self._first_block.page
+
+    @property
+    def page_end(self) -> int | None:
+        """The page of the last core block."""
+        return self.document.blocks[self._settled.last].page
+
+    @property
+    def normalized_text(self) -> str:
+        """The core: what people are shown; neighbours put together never say anything twice."""
+        return rendered(self.document.text, core_pieces(self._settled.pieces))
+
+    @property
+    def full_text(self) -> str:
+        """Overlap, context and core together."""
+        return rendered(self.document.text, self._settled.pieces)
+
+    @property
+    def embedding_text(self) -> str:
+        """What goes to the embedder: the full text under the template."""
+        return self._settled.prefix + self.full_text
+
+    @property
+    def chunk_id(self) -> str:
+        """The stable id: where the chunk stands."""
+        return str(self._run.chunk_id(self.chunk_index))
+
+    @property
+    def content_id(self) -> str:
+        """The id by what the chunk says: a change elsewhere in the document leaves it alone."""
+        return self._run.content_ids[self.chunk_index]
+
+    @property
+    def content_hash(self) -> str:
+        """The hash of `embedding_text`: unchanged means that no new embedding is needed."""
+        return _sha256(self.embedding_text)
+
+    @property
+    def prev_chunk_id(self) -> str | None:
+        """The id of the chunk before."""
+        return self._run.chunk_id(self.chunk_index - 1)
+
+    @property
+    def next_chunk_id(self) -> str | None:
+        """The id of the chunk after."""
+        return self._run.chunk_id(self.chunk_index + 1)
+
+    @property
+    def parent_id(self) -> str | None:
+        """The parent's id in a strategy that has parents."""
+        return None
+
+    @property
+    def navigation(self) -> dict[str, Any]:
+        """Where to find the first core block in the source."""
+        return navigation_of(self.document, self._first_block, self.normalized_text)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The document's metadata."""
+        return self.document.metadata.to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record: every field, ready for JSON."""
+        record = {name: _plain(getattr(self, name)) for name in FIELDS}
+        for name, places in self._run.measured.items():
+            record[f"{name}_start"], record[f"{name}_end"] = places[self.char_start], places[self.char_end]
+            for piece in record["pieces"]:
+                piece[f"{name}_start"], piece[f"{name}_end"] = places[piece["start"]], places[piece["end"]]
+        return record
+
+    @property
+    def _first_block(self) -> Block:
+        return self.document.blocks[self._settled.first]
+
+    def _blocks_in(self, role: str) -> list[int]:
+        return _blocks_of(self.document, [piece for piece in self._settled.pieces if piece.role == role])
+
+
+FIELDS: Final = (
+    "chunk_id", "content_id", "content_hash", "document_id", "tenant_id", "chunk_index", "strategy", "chunk_type",
+    "headings_path", "section_type", "block_id", "char_start", "char_end", "pieces", "block_start_idx",
+    "block_end_idx", "block_indices", "core_block_indices", "overlap_prev_block_indices",
+    "overlap_next_block_indices", "page_start", "page_end", "normalized_text", "full_text", "embedding_text",
+    "token_count", "oversize", "context_dropped", "prev_chunk_id", "next_chunk_id", "parent_id", "navigation",
+    "metadata",
+)  # fmt: skip
+"""The names of the record, in its order."""
+
+
+def core_pieces(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """Give the pieces that belong to this chunk and to no other."""
+    if len(pieces) == 1:
+        return pieces
+    return tuple(piece for piece in pieces if piece.role == "core")
+
+
+def _blocks_of(document: Document, pieces: Iterable[Piece]) -> list[int]:
+    starts, blocks = document.block_starts, document.blocks
+    found: list[int] = []
+    for piece in pieces:
+        index = max(bisect_right(starts, piece.start) - 1, 0)
+        while index < len(blocks) and starts[index] < piece.end:
+            if blocks[index].end > piece.start and blocks[index].kind not in LEFT_OUT_KINDS:
+                found.append(index)
+            index += 1
+    return sorted(set(found))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [dict(zip(Piece._fields, item, strict=True)) if isinstance(item, Piece) else item for item in value]
+    return value
+
+
+def _sha256(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()

@@ -1,0 +1,273 @@
+"""What a chunk repeats around its core: headings in a template, table heads, fences, overlap; priced, attached, recounted.
+
+A strategy plans cores; `settle` makes chunks of them, the same way for all. Context is priced before the cut; overlap
+only takes what the core leaves free. One exact count decides; a core that fails it is cut again.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+from spanwise.chunks import Piece, Plan, Settled, joiner_between, rendered
+from spanwise.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed
+from spanwise.documents import LEFT_OUT_KINDS, Document
+from spanwise.errors import LimitError, OptionError
+from spanwise.languages import guess_language
+from spanwise.options import Options
+from spanwise.packing import Range, divide
+from spanwise.tokens import NEAR, TokenMap
+
+_TRIES = 3
+_PROSE = frozenset({"paragraph", "list", "quote", "html", "heading"})
+
+
+class Repeated(NamedTuple):
+    """Context of one chunk: ranges before and after its core, or the news that there was no room for them."""
+
+    before: tuple[Range, ...] = ()
+    after: tuple[Range, ...] = ()
+    dropped: bool = False
+
+
+NOTHING = Repeated()
+
+
+class Task:
+    """One document to be chunked one way: what every step of it looks at."""
+
+    def __init__(self, document: Document, tokens: TokenMap, options: Any, language: str | None = None) -> None:
+        """Refuse a limit of which the embedder's own tokens take more than half."""
+        self.document = document
+        self.text = document.text
+        self.tokens = tokens
+        self.options = options
+        self.limit: int = options.max_tokens if options.max_tokens is not None else sys.maxsize
+        self.added: int = tokens.tokenizer.added
+        if self.added * 2 > self.limit:
+            rule = f"must be at least twice the {self.added} tokens that the embedder adds"
+            raise OptionError("max_tokens", rule, value=self.limit, hint=f"try {self.added * 4 + 16}")
+        self._language = language or document.metadata.language
+        self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
+
+    @cached_property
+    def language(self) -> str:
+        """The language that sentences are cut by: given, or guessed from a sample of the prose."""
+        if self._language:
+            return self._language
+        sample, length = [], 0
+        for block in self.document.blocks:
+            if block.kind in _PROSE:
+                sample.append(self.text[block.start : min(block.end, block.start + 4000)])
+                length += len(sample[-1])
+                if length > 16000:
+                    break
+        return guess_language("\n".join(sample))
+
+    @cached_property
+    def holes(self) -> list[Range]:
+        """The ranges that are never content."""
+        return [(block.start, block.end) for block in self.document.blocks if block.kind in LEFT_OUT_KINDS]
+
+    def prefix(self, block: int) -> tuple[str, int]:
+        """What the template puts before a chunk that starts with this block, and its tokens."""
+        if self.options.template == "plain":
+            return "", 0
+        path = self.document.blocks[block].headings_path
+        if path not in self._prefixes:
+            self._prefixes[path] = _prefix(self, path)
+        return self._prefixes[path]
+
+    def room(self, block: int) -> int:
+        """How many tokens are left for context and core of a chunk that starts with this block."""
+        return self.limit - self.added - self.prefix(block)[1]
+
+    def core_ranges(self, start: int, end: int) -> list[Range]:
+        """Give a range without what is never content, each piece trimmed but for the outer edges."""
+        holes = self.holes
+        if not holes:
+            return [(start, end)]
+        low = bisect_left(holes, (start,))
+        low = low - 1 if low and holes[low - 1][1] > start else low
+        high = bisect_left(holes, (end,))
+        ranges, position = [], start
+        for hole in holes[low:high]:
+            if hole[0] > position and (piece := trimmed(self.text, position, hole[0])):
+                ranges.append((start if position == start else piece[0], piece[1]))
+            position = max(position, hole[1])
+        if not ranges and position == start:
+            return [(start, end)]
+        if position < end and (piece := trimmed(self.text, position, end)):
+            ranges.append(piece)
+        return ranges
+
+
+class Strategy(Protocol):
+    """What a strategy must say: where the cores are, what they repeat, and where overlap starts."""
+
+    name: str
+    options: type[Options]
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Plan the cores, in order."""
+        ...
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Say what a chunk repeats around its core."""
+        ...
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Say where in the core before the overlap starts, with at most `free` tokens; None for no overlap."""
+        ...
+
+
+def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settled]:
+    """Attach context and overlap to every planned core, and count each chunk exactly."""
+    done: list[Settled] = []
+    waiting = list(reversed(plans))
+    previous: Plan | None = None
+    while waiting:
+        plan = waiting.pop()
+        settled = _settled(task, strategy, plan, previous)
+        if isinstance(settled, Settled):
+            done.append(settled)
+            previous = plan
+        else:
+            waiting += reversed(_cut_again(task, plan, settled))
+    return done
+
+
+def _settled(task: Task, strategy: Strategy, plan: Plan, previous: Plan | None) -> Settled | int:
+    """Finish one chunk, or say how many tokens its core has with its context, if these are too many."""
+    repeated = strategy.repeat(task, plan)
+    prefix, prefix_tokens = task.prefix(plan.first)
+    pieces = _pieces(task, plan, repeated)
+    if plan.overlap and previous is not None:
+        size = sum(task.tokens.count(piece.start, piece.end) + 1 for piece in pieces)
+        free = task.limit - task.added - prefix_tokens - size
+        for _ in range(_TRIES):
+            start = strategy.overlap_start(task, previous, free) if free > 0 else None
+            if start is None:
+                break
+            longer = _with_overlap(task, pieces, previous, start)
+            count = _exact(task, prefix, longer)
+            if count <= task.limit:
+                return Settled(longer, prefix, count, plan.first, plan.last, False, repeated.dropped)
+            free -= count - task.limit + 1
+    count = _exact(task, prefix, pieces)
+    if count <= task.limit:
+        return Settled(pieces, prefix, count, plan.first, plan.last, False, repeated.dropped)
+    if plan.first == plan.last and task.document.blocks[plan.first].kind == "figure":
+        return Settled(pieces, prefix, count, plan.first, plan.last, True, repeated.dropped)
+    if repeated is not NOTHING and grapheme_break(task.text, plan.start, plan.end - 1) is None:
+        pieces = _pieces(task, plan, NOTHING)  # rather than cut a character, do without context
+        if (bare := _exact(task, prefix, pieces)) <= task.limit:
+            return Settled(pieces, prefix, bare, plan.first, plan.last, False, True)
+    return count
+
+
+def _pieces(task: Task, plan: Plan, repeated: Repeated) -> tuple[Piece, ...]:
+    ranges = task.core_ranges(plan.start, plan.end)
+    if len(ranges) == 1 and repeated is NOTHING:
+        return (Piece(*ranges[0]),)
+    pieces = [Piece(*span, "context", "\n" if index else "") for index, span in enumerate(repeated.before)]
+    for index, span in enumerate(ranges):
+        joiner = "\n\n" if index else "\n" if pieces else ""
+        pieces.append(Piece(*span, "core", joiner))
+    pieces += [Piece(*span, "context", "\n") for span in repeated.after]
+    return tuple(pieces)
+
+
+def _with_overlap(task: Task, pieces: tuple[Piece, ...], previous: Plan, start: int) -> tuple[Piece, ...]:
+    ranges = [(max(low, start), high) for low, high in task.core_ranges(previous.start, previous.end) if high > start]
+    before = [Piece(*span, "overlap_prev", "\n\n" if index else "") for index, span in enumerate(ranges)]
+    joiner = joiner_between(task.text, ranges[-1][1], pieces[0].start)
+    first = Piece(pieces[0].start, pieces[0].end, pieces[0].role, joiner)
+    return (*before, first, *pieces[1:])
+
+
+def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
+    """Count what the embedder gets; where that is one stretch of the document, the map already knows most of it."""
+    text = task.text
+    if not prefix:
+        gaps = zip(pieces, pieces[1:], strict=False)
+        if all(after.start >= before.end and text[before.end : after.start] == after.joiner for before, after in gaps):
+            return task.tokens.exact(pieces[0].start, pieces[-1].end) + task.added
+    return task.tokens.tokenizer.count(prefix + rendered(text, pieces))
+
+
+def _cut_again(task: Task, plan: Plan, count: int) -> list[Plan]:
+    """Cut a core that failed the exact count: between blocks if it has several, else inside its block."""
+    tokens, blocks = task.tokens, task.document.blocks
+    guess, room = tokens.count(plan.start, plan.end), task.room(plan.first)
+    unseen = max(0, count - guess - task.limit + room)  # what the map didn't see: context, and its own error
+    goal = max(1, min(guess - 1, room - unseen - 1))
+    content = [index for index in range(plan.first, plan.last + 1) if blocks[index].kind not in LEFT_OUT_KINDS]
+    if len(content) > 1:
+        fitting = [at for at in range(1, len(content)) if tokens.count(plan.start, blocks[content[at - 1]].end) <= goal]
+        at = fitting[-1] if fitting else 1
+        middle = blocks[content[at - 1]].end, blocks[content[at]].start
+        return [
+            Plan(plan.start, middle[0], plan.first, content[at - 1], plan.overlap),
+            Plan(max(middle[1], plan.start), plan.end, content[at], plan.last),
+        ]
+    kind = blocks[plan.first].kind
+    cutter = line_cuts(task.text) if kind in {"code", "table"} else sentence_cuts(task.text, task.language)
+    units = divide(tokens, (plan.start, plan.end), [cutter], goal, most=room + NEAR, indented=kind == "code")
+    if len(units) < 2:
+        units = _halves(task, plan)
+    first, *others = units
+    return [plan._replace(start=first[0], end=first[1]), *(Plan(*unit, plan.first, plan.last) for unit in others)]
+
+
+def _halves(task: Task, plan: Plan) -> list[Range]:
+    """Halve a text that the map takes for smaller than it is."""
+    if plan.end - plan.start < 2:
+        rule = f"is too large for `max_tokens` ({task.limit}) by itself"
+        raise LimitError("character", rule, value=task.text[plan.start], hint="raise max_tokens")
+    middle = (plan.start + plan.end) // 2
+    middle = grapheme_break(task.text, plan.start, middle) or middle
+    ranges = (trimmed(task.text, plan.start, middle), trimmed(task.text, middle, plan.end))
+    return [span for span in ranges if span]
+
+
+def block_at(document: Document, position: int) -> int:
+    """Find the block that holds a position, or the last one before it."""
+    return max(bisect_right(document.block_starts, position) - 1, 0)
+
+
+def _prefix(task: Task, path: tuple[str, ...]) -> tuple[str, int]:
+    """Write the template's lines, in at most half of the limit: outer headings go first, then words of the title."""
+    tokenizer, half = task.tokens.tokenizer, task.limit // 2 - task.added
+    title = task.document.metadata.title or ""
+
+    def priced(words: Sequence[str], headings: Sequence[str]) -> tuple[str, int]:
+        prefix = _written(task.options.template, " ".join(words), headings)
+        return prefix, tokenizer.count(prefix) - task.added if prefix else 0
+
+    words = title.split()
+    levels = task.options.max_heading_levels if task.options.template == "tags" else 1
+    headings = path[-levels:]
+    while len(headings) > 1 and priced(words, headings)[1] > half:
+        headings = headings[1:]
+    if headings and priced([], headings)[1] > half:
+        headings = ()
+    low, high = 0, len(words)
+    while low < high:  # the most words of the title that still fit
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if priced(words[:middle], headings)[1] <= half else (low, middle - 1)
+    found = priced(words[:low], headings)
+    return found if found[1] <= half else ("", 0)
+
+
+def _written(template: str, title: str, headings: Sequence[str]) -> str:
+    if template == "breadcrumb":
+        names = [name for name in (title, *headings[-1:]) if name]
+        names = names[:1] if len(names) > 1 and names[0] == names[1] else names
+        return " > ".join(names) + "\n" if names else ""
+    lines = [f"[PAGE] {title}"] if title else []
+    lines += [f"[SECTION] {' > '.join(headings)}"] if headings else []
+    return "\n".join([*lines, "[TEXT] "]) if lines else ""

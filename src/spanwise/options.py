@@ -1,0 +1,92 @@
+"""Options: declared once, as fields of a frozen dataclass; checked here; read by every face from the same declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields
+from typing import Any, Final, TypeVar
+
+from spanwise.errors import OptionError, did_you_mean
+
+SMALLEST_LIMIT: Final = 16
+TEMPLATES: Final = ("plain", "tags", "breadcrumb")
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+    kind: type | None = None,
+) -> Any:
+    """Declare an option: its default, what it does, and what it may be; `kind` only where the default is None."""
+    rules = {"help": help, "low": low, "high": high, "choices": choices, "kind": kind or type(default)}
+    return field(default=default, metadata=rules)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """What every strategy can be told."""
+
+    max_tokens: int | None = option(None, "hard limit of a chunk, everything counted", low=SMALLEST_LIMIT, kind=int)
+    template: str = option("plain", "what stands before the text for the embedder", choices=TEMPLATES)
+    max_heading_levels: int = option(2, "how many headings the template `tags` names", low=1, high=6)
+
+
+O_co = TypeVar("O_co", bound=Options, covariant=True)
+
+
+def options_of(kind: type[O_co], given: Mapping[str, Any]) -> O_co:
+    """Check what is given, and let the defaults bow to it."""
+    declared = {item.name: item for item in fields(kind)}
+    for name, value in given.items():
+        if name not in declared:
+            raise OptionError(name, "is not an option of this strategy", hint=did_you_mean(name, declared))
+        _check(declared[name], value)
+    return kind(**{**given, **_bowed(declared, given)})
+
+
+def _check(item: Field[Any], value: Any) -> None:
+    rules = item.metadata
+    wanted = rules["kind"]
+    if value is None and item.default is None:
+        return
+    accepted = (int, float) if wanted is float else (wanted,)
+    if type(value) not in accepted:
+        names = {int: "an integer", float: "a number", bool: "True or False", str: "a string"}
+        raise OptionError(item.name, f"must be {names[wanted]}", value=value, hint=f"the default is {item.default!r}")
+    if rules["choices"] and value not in rules["choices"]:
+        rule = f"must be one of {', '.join(rules['choices'])}"
+        raise OptionError(item.name, rule, value=value, hint=did_you_mean(value, rules["choices"]))
+    low, high = rules["low"], rules["high"]
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        between = f"between {low} and {high}" if high is not None else f"at least {low}"
+        raise OptionError(item.name, f"must be {between}", value=value, hint=f"the default is {item.default!r}")
+
+
+def _bowed(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Fit the default sizes to those that are given; given ones that contradict each other are refused."""
+    sizes: dict[str, Any] = {}
+    known = {name: given.get(name) for name in ("min_tokens", "target_tokens", "max_tokens", "overlap_tokens")}
+    ordered = [name for name in ("min_tokens", "target_tokens", "max_tokens") if known[name] is not None]
+    for smaller, larger in zip(ordered, ordered[1:], strict=False):
+        if known[smaller] > known[larger]:
+            rule = f"must be at most `{larger}` ({known[larger]})"
+            raise OptionError(smaller, rule, value=known[smaller], hint=f"try {known[larger]}")
+    if "target_tokens" in declared:
+        defaults = {name: declared[name].default for name in ("min_tokens", "target_tokens", "max_tokens")}
+        low, goal, most = known["min_tokens"], known["target_tokens"], known["max_tokens"]
+        most = most if most is not None else max(defaults["max_tokens"], low or 0, goal or 0)
+        goal = goal if goal is not None else max(min(defaults["target_tokens"], most), low or 0)
+        low = low if low is not None else min(defaults["min_tokens"], goal)
+        sizes = {"min_tokens": low, "target_tokens": goal, "max_tokens": most}
+    if "overlap_tokens" in declared:
+        half = (sizes.get("max_tokens") or declared["max_tokens"].default) // 2
+        overlap = known["overlap_tokens"]
+        if overlap is not None and overlap > half:
+            rule = f"must be between 0 and half of `max_tokens` ({half})"
+            raise OptionError("overlap_tokens", rule, value=overlap, hint=f"try {half // 4}")
+        sizes["overlap_tokens"] = overlap if overlap is not None else min(declared["overlap_tokens"].default, half)
+    return sizes

@@ -1,0 +1,82 @@
+"""Where overlap may start in the core before: at a sentence, else at a word; never inside a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from spanwise.chunks import Plan
+from spanwise.context import Task, block_at
+from spanwise.cuts import word_starts
+from spanwise.documents import LEFT_OUT_KINDS
+from spanwise.packing import Range
+from spanwise.sentences import sentence_starts
+
+NEVER_TORN: Final = frozenset({"figure"})
+_LOOK_BACK: Final = 64  # enough for an abbreviation or a number before the place that is looked at
+
+
+def sentence_or_word_start(task: Task, previous: Plan, tokens: int, closed: frozenset[str]) -> int | None:
+    """Give the earliest sentence start from which at most `tokens` tokens lead to the core's end, else a word.
+
+    A block of a `closed` kind is taken whole or not at all.
+    """
+    if tokens <= 0:
+        return None
+    low = max(task.tokens.back(previous.end, tokens), previous.start)
+    spans = _stretches(task, previous, low, closed)
+    for span in spans:
+        if span[0] >= low:
+            return span[0]
+        if starts := _sentences(task, span, low, span[1]):
+            return starts[0]
+    for span in spans:
+        if words := [start for start in word_starts(task.text, max(span[0], low - 1), span[1]) if start >= low]:
+            return words[0]
+    return None
+
+
+def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free: int) -> int | None:
+    """Give the sentence start nearest to `share[1]` tokens before the core's end that lies within the other two.
+
+    Without one it is the word nearest to it. Never more than `free` tokens.
+    """
+    fewest, wanted, most = share
+    end, tokens = previous.end, task.tokens
+    low = max(tokens.back(end, min(most, free)), previous.start)
+    high = max(tokens.back(end, fewest), low + 1)
+    spans = _stretches(task, previous, low, NEVER_TORN)
+    sentences = [start for span in spans for start in (*_whole(span, low, high), *_sentences(task, span, low, high))]
+    near = tokens.back(end, min(wanted, free))
+    if not sentences:
+        window = (max(previous.start, near - 200), min(end, near + 200))
+        words = (word_starts(task.text, max(span[0], window[0]), min(span[1], window[1])) for span in spans)
+        sentences = [start for starts in words for start in starts if start >= low]
+    counted = ((abs(tokens.count(start, end) - wanted), start) for start in sentences)
+    return min(counted, default=(0, None))[1]
+
+
+def _stretches(task: Task, previous: Plan, low: int, closed: frozenset[str]) -> list[Range]:
+    """Give the ranges of the core from `low` on in which overlap may start; a closed block only at its very start."""
+    blocks = task.document.blocks
+    found: list[Range] = []
+    for index in range(max(block_at(task.document, low), previous.first), previous.last + 1):
+        block = blocks[index]
+        start, end = max(block.start, previous.start), min(block.end, previous.end)
+        if block.kind in LEFT_OUT_KINDS or end <= low or start >= end:
+            continue
+        if block.kind not in closed:
+            found.append((start, end))
+        elif start >= low and start == block.start:
+            found.append((start, start + 1))
+    return found
+
+
+def _whole(span: Range, low: int, high: int) -> Iterable[int]:
+    return (span[0],) if low <= span[0] < high else ()
+
+
+def _sentences(task: Task, span: Range, low: int, high: int) -> list[int]:
+    start = max(span[0], low - _LOOK_BACK)
+    starts = sentence_starts(task.text, start, span[1], task.language)
+    return [place for place in starts if low <= place < high]

@@ -1,0 +1,57 @@
+"""Fill budgets: break a span into units that fit, and put units together while they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spanwise.cuts import Cutter, forced_cuts, trimmed
+from spanwise.spans import between
+from spanwise.tokens import NEAR, TokenMap
+
+Range = tuple[int, int]
+
+
+def divide(
+    tokens: TokenMap, span: Range, ladder: Sequence[Cutter], limit: int, *, most: int = 0, indented: bool = False
+) -> list[Range]:
+    """Break a span into trimmed units that each fit `limit`, with the coarsest cuts of the ladder that do.
+
+    Only a single grapheme may be larger, up to `most`: where `limit` holds room for something that can be given up, or
+    where the template's last space and the grapheme may turn out to be one token.
+    """
+    units: list[Range] = []
+    waiting = [(*span, 0)]
+    while waiting:
+        start, end, rung = waiting.pop()
+        if tokens.fits(start, end, limit):
+            units.append((start, end))
+            continue
+        forced = rung == len(ladder)
+        cuts = forced_cuts(tokens, start, end, limit, max(most, limit)) if forced else ladder[rung](start, end)
+        ranges = (trimmed(tokens.text, *piece, indented=indented) for piece in between(cuts, start, end))
+        pieces = [piece for piece in ranges if piece]
+        if forced:
+            units += pieces
+        else:
+            waiting += [(*piece, rung + 1) for piece in reversed(pieces)]
+    return units
+
+
+def fill(tokens: TokenMap, units: Sequence[Range], target: int, limit: int) -> list[tuple[int, int]]:
+    """Group neighbours greedily: a unit is added while the group is below `target` and the sum within `limit`.
+
+    Gives half-open ranges of units. A last group may be small; whether it joins another is for the caller to say.
+    """
+    begins = tokens.at_each([start for start, _ in units])
+    finishes = tokens.at_each([end for _, end in units])
+    groups: list[tuple[int, int]] = []
+    first = 0
+    for unit in range(1, len(units)):
+        grown = finishes[unit] - begins[first]
+        full = finishes[unit - 1] - begins[first] >= target
+        if full or (grown + NEAR > limit and not tokens.fits(units[first][0], units[unit][1], limit)):
+            groups.append((first, unit))
+            first = unit
+    if units:
+        groups.append((first, len(units)))
+    return groups

@@ -1,0 +1,72 @@
+"""Readers: text or bytes to a `Document`; a file per format, one table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from spanwise.documents import Document, Metadata, derived_document_id
+from spanwise.errors import OptionError, UnreadableError, did_you_mean
+from spanwise.readers.blocks import Reading
+from spanwise.readers.characters import cleaned, decoded
+from spanwise.readers.markdown import read_markdown
+from spanwise.readers.pages import read_paged
+from spanwise.readers.plain import read_plain
+
+FORMATS: Final[dict[str, Callable[[str], Reading]]] = {
+    "markdown": read_markdown,
+    "text": read_plain,
+}
+EXTENSIONS: Final = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".mdx": "markdown",
+    ".txt": "text",
+    ".text": "text",
+    ".log": "text",
+    "": "text",
+}
+
+
+def read_file(path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any]) -> Document:
+    """Read a file; its extension says the format unless `form` does."""
+    place = Path(path)
+    if form is None:
+        form = EXTENSIONS.get(place.suffix.lower())
+        if form is None:
+            known = ", ".join(sorted(filter(None, EXTENSIONS)))
+            hint = f'known: {known}; for another name of these say format="markdown" or format="text"'
+            raise UnreadableError(str(path), "has an extension that no reader knows", hint=hint)
+    try:
+        data = place.read_bytes()
+    except OSError as error:
+        raise UnreadableError(str(path), f"can't be opened ({error.strerror or error})") from error
+    return read_string(decoded(data, str(path)), form, {"file_path": place.as_posix(), **given})
+
+
+def read_string(text: str, form: str, given: Mapping[str, Any]) -> Document:
+    """Read a text of a named format."""
+    if form not in FORMATS:
+        raise OptionError("format", "is not a known format", value=form, hint=did_you_mean(str(form), FORMATS))
+    if not isinstance(text, str):
+        hint = "decode bytes first, or use spanwise.read(path)"
+        raise UnreadableError("text", "must be a string", value=type(text).__name__, hint=hint)
+    clean, replaced = cleaned(text)
+    reading = FORMATS[form](clean)
+    return _document(reading._replace(left_out=replaced + reading.left_out), form, given)
+
+
+def read_page_strings(pages: Iterable[str], form: str, given: Mapping[str, Any]) -> Document:
+    """Read strings that are pages."""
+    return _document(read_paged(pages, form), form, given)
+
+
+def _document(reading: Reading, form: str, given: Mapping[str, Any]) -> Document:
+    """Join what the reader found with what the caller knows better."""
+    known = {"source_type": form, **reading.found}
+    known |= {name: value for name, value in given.items() if value is not None}
+    if not known.get("document_id"):
+        known["document_id"] = derived_document_id(known, reading.text)
+    return Document(reading.text, reading.blocks, reading.pages, Metadata.of(known), reading.left_out)

@@ -1,0 +1,239 @@
+"""Markdown: CommonMark with GitHub's tables, task lists, strikethrough and footnotes, and front matter.
+
+pulldown-cmark (through pyromark) parses; its events are turned into blocks here. Ranges arrive in UTF-8 bytes and are
+mapped to characters in one batch.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, NamedTuple
+
+from spanwise.cuts import trimmed
+from spanwise.documents import Link, Part
+from spanwise.offsets import characters_of_bytes
+from spanwise.readers.blocks import (
+    Reading,
+    Seen,
+    Tag,
+    blocks_of,
+    figure_ranges,
+    figure_tags,
+    may_hold_figures,
+    with_figures,
+    with_gaps_filled,
+)
+from spanwise.readers.front_matter import front_matter_end, front_matter_title
+
+DEEPEST_ITEM: Final = 32
+"""Items nested deeper than this are text of their ancestor: nobody writes them, and recursion has a limit."""
+
+_KINDS: Final = {
+    "Paragraph": "paragraph", "HtmlBlock": "html", "List": "list", "Table": "table",
+    "CodeBlock": "code", "BlockQuote": "quote", "FootnoteDefinition": "paragraph", "Rule": "rule",
+    "H1": "heading", "H2": "heading", "H3": "heading", "H4": "heading", "H5": "heading", "H6": "heading",
+}  # fmt: skip
+_LEVELS: Final = {"H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
+_PARTS: Final = {"list": ("Item",), "table": ("TableHead", "TableRow")}
+_PART_TAGS: Final = frozenset({"Item", "TableHead", "TableRow"})
+_ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
+_OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
+
+
+def read_markdown(text: str) -> Reading:
+    """Read a Markdown text."""
+    seen, links = seen_in_markdown(text)
+    found: dict[str, Any] = {}
+    title = front_matter_title(text, seen[0].end) if seen and seen[0].kind == "front_matter" else None
+    if title := title or next((block.title for block in seen if block.level == 1 and block.title), None):
+        found["title"] = title
+    if links:
+        found["links"] = tuple(links)
+    return Reading(text, blocks_of(seen), found)
+
+
+def seen_in_markdown(text: str) -> tuple[list[Seen], list[Link]]:
+    """Find the blocks and the outgoing links."""
+    opening = front_matter_end(text)
+    # blanked, not cut off: every position stays; the parser's own front matter may stand in the middle of a text
+    body = " " * opening + text[opening:] if opening else text
+    heard = _heard(body)
+    marks = characters_of_bytes(body, heard.marks)
+    seen = _placed(body, heard, marks)
+    if may_hold_figures(body):
+        seen = with_figures(body, seen, _figures(body, seen, heard.tags, marks))
+    seen = with_gaps_filled(body, seen)
+    if opening:
+        seen.insert(0, Seen("front_matter", 0, opening))
+    return seen, [Link(target, "".join(words)) for target, words in heard.links]
+
+
+class _Heard(NamedTuple):
+    """What one walk over the parser's events leaves behind; `marks` are byte positions, two for each range.
+
+    The marks of a block come right after those of the parts and tags of the blocks before it: `tops` says where.
+    """
+
+    tops: list[tuple[str, int]]
+    marks: list[int]
+    words: dict[int, list[str]]  # of headings, by their mark
+    parts: dict[int, list[int]]  # of lists and tables, by their mark
+    tags: list[tuple[int, bool]]
+    links: list[tuple[str, list[str]]]
+
+
+def _heard(text: str) -> _Heard:
+    """Walk the events once; this loop sees every inline element, so it does as little as it can."""
+    import pyromark
+
+    flags = pyromark.Options
+    options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
+    figures = may_hold_figures(text)
+    heard = _Heard([], [], {}, {}, [], [])
+    marks = heard.marks
+    part_marks: list[int] = []
+    heading_words: list[str] | None = None
+    link_words: list[str] = []
+    kind = ""
+    until = link_until = words_until = 0
+    event: Any  # a dictionary, or a bare word such as "Rule"
+    for event, where in pyromark.events_with_range(text, options=options):
+        start = where["start"]
+        if start >= until and (name := _top_level(event)):
+            until, kind, heading_words = where["end"], _KINDS[name], None
+            heard.tops.append((name, len(marks)))
+            if name in _LEVELS:
+                heard.words[len(marks)] = heading_words = []
+                words_until = until
+            elif kind in _PARTS:
+                heard.parts[len(marks)] = part_marks = []
+            marks += (start, until)
+        elif "Start" in event:
+            tag = event["Start"]
+            if tag.__class__ is str:
+                if tag in _PART_TAGS and tag in _PARTS.get(kind, ()):
+                    part_marks.append(len(marks))
+                    marks += (start, where["end"])
+            elif "Link" in tag:
+                link_words, link_until = [], where["end"]
+                words_until = max(words_until, link_until)
+                heard.links.append((tag["Link"]["dest_url"], link_words))
+        elif figures and "InlineHtml" in event and kind == "paragraph":
+            _note_tag(heard, event["InlineHtml"], start, where["end"])
+        elif start < words_until:
+            word = _said(event)
+            if heading_words is not None:
+                heading_words.append(word)
+            if start < link_until:
+                link_words.append(word)
+    return heard
+
+
+def _top_level(event: Any) -> str | None:
+    """Name the block that an event begins; None for the empty last cell of a table, which stands after its table."""
+    if event.__class__ is str:
+        return "Rule" if event == "Rule" else None
+    tag = event.get("Start")
+    if tag is None:
+        return None
+    name: str = tag if tag.__class__ is str else next(iter(tag))
+    if name == "Heading":
+        return str(tag["Heading"]["level"])
+    return name if name in _KINDS else None
+
+
+def _said(event: Any) -> str:
+    """The words of an inline event as a reader of the page would see them."""
+    if event.__class__ is str:
+        return " "
+    word: str = event.get("Text") or event.get("Code") or ""
+    return word
+
+
+def _note_tag(heard: _Heard, html: str, start: int, end: int) -> None:
+    name = html[:9].lower()
+    if name.startswith(("<figure>", "<figure ", "<figure\n", "</figure")):
+        heard.tags.append((len(heard.marks), name[1] != "/"))
+        heard.marks.extend((start, end))
+
+
+def _placed(text: str, heard: _Heard, marks: list[int]) -> list[Seen]:
+    """Give the top-level blocks their ranges in characters, trimmed, and their parts."""
+    seen: list[Seen] = []
+    for name, mark in heard.tops:
+        start, end = marks[mark], marks[mark + 1]
+        piece = text[start:end].rstrip()
+        if not piece:
+            continue
+        end = start + len(piece)
+        kind = _KINDS[name]
+        if kind == "code":
+            start = text.rfind("\n", 0, start) + 1  # the parser starts after the indentation, which belongs to code
+        elif piece[0].isspace():
+            start = end - len(piece.lstrip())
+        if mark in heard.words:
+            title = _ANCHOR.sub("", " ".join("".join(heard.words[mark]).split()))
+            seen.append(Seen(kind, start, end, _LEVELS[name], title))
+        elif mark in heard.parts:
+            ranges = [(marks[part], marks[part + 1]) for part in heard.parts[mark]]
+            seen.append(Seen(kind, start, end, parts=_parts(text, kind, ranges, end)))
+        else:
+            seen.append(Seen("comment" if kind == "html" and _only_comments(piece) else kind, start, end))
+    return seen
+
+
+def _parts(text: str, kind: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...]:
+    return _items(text, ranges) if kind == "list" else _rows(text, ranges, end)
+
+
+def _only_comments(piece: str) -> bool:
+    position, end = 0, len(piece)
+    while piece.startswith("<!--", position):
+        closing = piece.find("-->", position + 2)
+        if closing < 0:
+            return False
+        position = closing + 3
+        while position < end and piece[position].isspace():
+            position += 1
+    return position == end
+
+
+def _rows(text: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...]:
+    """Give the rows of a table; each reaches to the next, so the header takes its delimiter row along."""
+    starts = [start for start, _ in ranges]
+    spans = (trimmed(text, *span) for span in zip(starts, [*starts[1:], end], strict=True))
+    return tuple(Part(*span, header=row == 0) for row, span in enumerate(spans) if span)
+
+
+def _items(text: str, ranges: list[tuple[int, int]]) -> tuple[Part, ...]:
+    """Give the items of a list, nested ones inside their parents."""
+    waiting: list[Part] = []
+    for start, end in reversed(_shallow(ranges)):  # backwards, children come before their parent
+        children = []
+        while waiting and waiting[-1].start < end:
+            children.append(waiting.pop())
+        if span := trimmed(text, start, end):
+            waiting.append(Part(*span, tuple(children)))
+    return tuple(reversed(waiting))
+
+
+def _shallow(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    if len(ranges) <= DEEPEST_ITEM:
+        return ranges
+    kept, ends = [], list[int]()
+    for start, end in ranges:
+        while ends and ends[-1] <= start:
+            ends.pop()
+        if len(ends) < DEEPEST_ITEM:
+            kept.append((start, end))
+        ends.append(end)
+    return kept
+
+
+def _figures(text: str, seen: list[Seen], noted: list[tuple[int, bool]], marks: list[int]) -> list[tuple[int, int]]:
+    """Pair the figure tags that stand in paragraphs and in HTML, but not in code, comments, lists, tables, quotes."""
+    tags = [Tag(marks[mark], marks[mark + 1], opens) for mark, opens in noted]
+    for block in seen:
+        if block.kind == "html" and not _OPAQUE.match(text, block.start):
+            tags += figure_tags(text, block.start, block.end)
+    return figure_ranges(sorted(tags))

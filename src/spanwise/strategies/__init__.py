@@ -1,0 +1,25 @@
+"""Strategies: a file each, one table."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spanwise.context import Strategy
+from spanwise.errors import OptionError, did_you_mean
+from spanwise.strategies.fixed import Fixed
+from spanwise.strategies.simple import Simple
+from spanwise.strategies.structure import Structure
+
+STRATEGIES: Final[dict[str, Strategy]] = {
+    "structure": Structure(),
+    "fixed": Fixed(),
+    "simple": Simple(),
+}
+
+
+def strategy_of(name: str) -> Strategy:
+    """Find a strategy by its name."""
+    if name not in STRATEGIES:
+        hint = did_you_mean(str(name), STRATEGIES)
+        raise OptionError("strategy", "is not a known strategy", value=name, hint=hint)
+    return STRATEGIES[name]

@@ -1,0 +1,65 @@
+"""`simple`: JSON and opaque text, cut at multiples of a number of characters; no awareness of content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from spanwise.chunks import Plan
+from spanwise.context import NOTHING, Repeated, Task, block_at
+from spanwise.cuts import grapheme_break, trimmed
+from spanwise.documents import Document
+from spanwise.options import Options, option
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SimpleOptions(Options):
+    """The options of `simple`."""
+
+    max_chars: int = option(1000, "cut at every multiple of so many characters", low=1)
+
+
+class Simple:
+    """The strategy `simple`."""
+
+    name = "simple"
+    options = SimpleOptions
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Cut at multiples, moved back to where a character, or a figure, begins."""
+        text, size = task.text, task.options.max_chars
+        plans: list[Plan] = []
+        start = 0
+        for multiple in [*range(size, len(text), size), len(text)]:
+            if multiple <= start:  # a figure reached beyond it
+                continue
+            cut = _outside_figure(task.document, grapheme_break(text, start, multiple) or multiple, start)
+            plans += _plans(task, start, cut)
+            start = cut
+        return plans
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat nothing."""
+        return NOTHING
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Overlap nothing."""
+        return None
+
+
+def _outside_figure(document: Document, cut: int, start: int) -> int:
+    if not document.blocks:
+        return cut
+    block = document.blocks[block_at(document, cut)]
+    if block.kind != "figure" or not block.start < cut < block.end:
+        return cut
+    return block.start if block.start > start else block.end
+
+
+def _plans(task: Task, start: int, end: int) -> list[Plan]:
+    """Plan one core, if anything of the content lies in the range."""
+    if not task.document.blocks or not (span := trimmed(task.text, start, end)):
+        return []
+    if not (ranges := task.core_ranges(*span)):
+        return []
+    first, last = block_at(task.document, ranges[0][0]), block_at(task.document, ranges[-1][1] - 1)
+    return [Plan(ranges[0][0], ranges[-1][1], first, last)]

@@ -1,0 +1,243 @@
+"""`structure`: chunks that follow the Markdown structure. Sections are never mixed, tables and code stay whole or keep
+their heads, short neighbours are joined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from spanwise.chunks import Plan
+from spanwise.context import NOTHING, Repeated, Task
+from spanwise.cuts import Cutter, cell_cuts, line_cuts, part_cuts, quote_cuts, sentence_cuts
+from spanwise.documents import LEFT_OUT_KINDS, Block
+from spanwise.options import Options, option
+from spanwise.overlaps import sentence_or_word_start
+from spanwise.packing import Range, divide, fill
+from spanwise.tokens import NEAR
+
+_CLOSING: Final = frozenset({"heading", "rule"})
+_APART: Final = frozenset({"table", "code"})
+_MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
+_NEVER_TORN: Final = frozenset({"list", "table", "code", "quote", "figure"})
+_OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
+_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StructureOptions(Options):
+    """The options of `structure`."""
+
+    max_tokens: int = option(900, "hard limit of a chunk, everything counted", low=16)
+    target_tokens: int = option(650, "size at which a chunk is full", low=1)
+    min_tokens: int = option(120, "size below which a chunk is joined with a neighbour", low=0)
+    overlap_tokens: int = option(80, "at most so much of the chunk before is repeated", low=0)
+    mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
+
+
+class Draft:
+    """A core in the making; `begin` and `finish` are tokens ended at its edges, `solid` means nothing is left out inside."""
+
+    __slots__ = ("begin", "end", "finish", "first", "kind", "last", "size", "solid", "start")
+
+    def __init__(self, kind: str, span: Range, block: int, begin: int, finish: int) -> None:
+        """Begin with one block or a part of it."""
+        self.kind = kind
+        self.start, self.end = span
+        self.first = self.last = block
+        self.begin, self.finish = begin, finish
+        self.size = finish - begin
+        self.solid = True
+
+    def size_with(self, other: Draft) -> int:
+        """Tokens of both together."""
+        return other.finish - self.begin if self._touches(other) else self.size + other.size + 2
+
+    def fits_with(self, other: Draft, task: Task, limit: int) -> bool:
+        """Whether both together fit; counted exactly when it is close."""
+        size = self.size_with(other)
+        if size + NEAR <= limit or not self._touches(other):
+            return size + NEAR <= limit
+        return size - NEAR <= limit and task.tokens.exact(self.start, other.end) <= limit
+
+    def take(self, other: Draft) -> None:
+        """Grow by the next draft."""
+        self.size = self.size_with(other)
+        self.solid = self._touches(other)
+        self.kind = self.kind if self.kind == other.kind else "mixed"
+        self.end, self.last, self.finish = other.end, other.last, other.finish
+
+    def _touches(self, other: Draft) -> bool:
+        return self.solid and other.solid and other.first - self.last <= 1
+
+
+class Structure:
+    """The strategy `structure`."""
+
+    name = "structure"
+    options = StructureOptions
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Pack each section for itself, join what is too short, and say who may take overlap."""
+        blocks = task.document.blocks
+        begins = task.tokens.at_each([block.start for block in blocks])
+        finishes = task.tokens.at_each([block.end for block in blocks])
+        plans: list[Plan] = []
+        for section in _sections(blocks):
+            drafts = _packed(task, section, begins, finishes)
+            if len(drafts) > 1:
+                drafts = _lengthened(task, _joined(task, drafts))
+            before = ""
+            for draft in drafts:
+                overlap = draft.kind in _OVERLAPPING and before in _OVERLAPPING
+                plans.append(Plan(draft.start, draft.end, draft.first, draft.last, overlap))
+                before = draft.kind
+        return plans
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat a table's head above its later rows, and the fences around parts of code."""
+        if plan.first != plan.last:
+            return NOTHING
+        block = task.document.blocks[plan.first]
+        if block.kind not in _APART or (plan.start <= block.start and plan.end >= block.end):
+            return NOTHING
+        before, after = _context_ranges(task, block)
+        wanted = Repeated(
+            before if before and plan.start >= before[0][1] else (),
+            after if after and plan.end <= after[0][0] else (),
+        )
+        if not wanted.before and not wanted.after:
+            return NOTHING
+        if _context_price(task, before + after) > task.limit // 2:
+            return Repeated(dropped=True)
+        return wanted
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Start at a sentence, else at a word."""
+        return sentence_or_word_start(task, previous, min(free, task.options.overlap_tokens), _NEVER_TORN)
+
+
+def _sections(blocks: tuple[Block, ...]) -> Iterator[list[int]]:
+    """Give the content blocks between headings and rules."""
+    section: list[int] = []
+    for index, block in enumerate(blocks):
+        if block.kind in _CLOSING:
+            if section:
+                yield section
+                section = []
+        elif block.kind not in LEFT_OUT_KINDS:
+            section.append(index)
+    if section:
+        yield section
+
+
+def _packed(task: Task, section: list[int], begins: list[int], finishes: list[int]) -> list[Draft]:
+    """Add paragraphs to paragraphs while they are below target; every other block is a draft of its own, or several."""
+    blocks, tokens = task.document.blocks, task.tokens
+    target, room = task.options.target_tokens, task.room(section[0])
+    drafts: list[Draft] = []
+    for index in section:
+        block = blocks[index]
+        kind = "paragraph" if block.kind == "html" else block.kind
+        draft = Draft(kind, (block.start, block.end), index, begins[index], finishes[index])
+        if kind != "figure" and draft.size + NEAR > room and not tokens.fits(block.start, block.end, room):
+            drafts += _divided(task, block, draft, room)
+            continue
+        before = drafts[-1] if drafts else draft
+        adding = kind == before.kind == "paragraph" and before is not draft and before.size < target
+        if adding and before.fits_with(draft, task, room):
+            before.take(draft)
+        else:
+            drafts.append(draft)
+    return drafts
+
+
+def _divided(task: Task, block: Block, whole: Draft, room: int) -> list[Draft]:
+    """Split a block that is too large, with room for what its parts repeat."""
+    tokens = task.tokens
+    price = _context_price(task, sum(_context_ranges(task, block), ())) if block.kind in _APART else 0
+    limit = room - price if price <= task.limit // 2 else room
+    span = (block.start, block.end)
+    units = divide(tokens, span, _ladder(task, block), max(limit, 1), most=room + NEAR, indented=block.kind == "code")
+    drafts = []
+    for first, after in fill(tokens, units, min(task.options.target_tokens, limit), limit):
+        start, end = units[first][0], units[after - 1][1]
+        drafts.append(Draft(whole.kind, (start, end), whole.first, tokens.at(start), tokens.at(end)))
+    if len(drafts) > 1 and drafts[-1].size < task.options.min_tokens and drafts[-2].fits_with(drafts[-1], task, limit):
+        drafts[-2].take(drafts.pop())
+    return drafts
+
+
+def _ladder(task: Task, block: Block) -> list[Cutter]:
+    """Say where a block may be cut, coarsest first; below the last rung come words and graphemes."""
+    text, sentences = task.text, sentence_cuts(task.text, task.language)
+    if block.kind == "code":
+        return [line_cuts(text)]
+    if block.kind == "list":
+        return [*part_cuts(block), sentences]
+    if block.kind == "table":
+        return [*part_cuts(block), cell_cuts(text), sentences]
+    if block.kind == "quote":
+        return [quote_cuts(text), sentences]
+    if block.kind == "html":
+        return [line_cuts(text), sentences]
+    return [sentences]
+
+
+def _joined(task: Task, drafts: list[Draft]) -> list[Draft]:
+    """Join short neighbours that stay below target together."""
+    smallest, target = task.options.min_tokens, task.options.target_tokens
+    room = task.room(drafts[0].first)
+    joined = drafts[:1]
+    for draft in drafts[1:]:
+        before = joined[-1]
+        short = before.size < smallest or draft.size < smallest
+        mixing = task.options.mix_code and draft.kind == "code" and draft.size < smallest and before.kind != "table"
+        apart = before.kind in _APART or (draft.kind in _APART and not mixing)
+        if short and not apart and before.size_with(draft) < target and before.fits_with(draft, task, room):
+            before.take(draft)
+        else:
+            joined.append(draft)
+    return joined
+
+
+def _lengthened(task: Task, drafts: list[Draft]) -> list[Draft]:
+    """Join a draft that is still too short with its left, else its right neighbour; the minimum beats the target."""
+    smallest, room = task.options.min_tokens, task.room(drafts[0].first)
+    kept: list[Draft] = []
+    for place, draft in enumerate(drafts):
+        last = place == len(drafts) - 1
+        before = kept[-1] if kept else None
+        if before and _must_grow(before, smallest) and draft.kind not in _APART and before.fits_with(draft, task, room):
+            before.take(draft)  # its left neighbour could not take it, or there was none
+        elif before and not last and _must_grow(draft, smallest) and _takes(before, draft, task, room):
+            before.take(draft)
+        else:
+            kept.append(draft)
+    return kept
+
+
+def _must_grow(draft: Draft, smallest: int) -> bool:
+    return draft.size < smallest and draft.kind not in _MAY_BE_SHORT
+
+
+def _takes(draft: Draft, other: Draft, task: Task, room: int) -> bool:
+    return draft.kind not in _APART and draft.fits_with(other, task, room)
+
+
+def _context_ranges(task: Task, block: Block) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
+    """Say what the parts of a table or of fenced code repeat before and after themselves."""
+    if block.kind == "table":
+        return ((block.parts[0].start, block.parts[0].end),) if block.parts else (), ()
+    opening = _FENCE.match(task.text, block.start, block.end)
+    if not opening:
+        return (), ()
+    closing_start = task.text.rfind("\n", block.start, block.end) + 1
+    closing = _FENCE.match(task.text, closing_start, block.end)
+    closes = closing and closing_start > opening.end() and closing[1].startswith(opening[1]) and not closing[2].strip()
+    return ((opening.start(1), opening.end()),), ((closing.start(1), block.end),) if closing and closes else ()
+
+
+def _context_price(task: Task, ranges: tuple[Range, ...]) -> int:
+    return sum(task.tokens.exact(start, end) + 1 for start, end in ranges)

@@ -1,0 +1,275 @@
+"""Tokenizers and the TokenMap: the only place where characters meet tokens.
+
+A document is encoded once. Where its tokens end becomes one array of character positions, and the length of any span
+is a subtraction. Byte-pair encoding looks across a cut, so a subtraction may be off by two or three: the map steers,
+and one exact count of each finished chunk decides.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from spanwise.errors import MissingExtraError, OptionError, did_you_mean
+from spanwise.offsets import characters_at
+
+if TYPE_CHECKING:
+    import numpy
+
+NEAR: Final = 4
+"""How many tokens a subtraction may be off; closer to a limit than this, only an exact count is believed."""
+
+
+class Tokenizer(Protocol):
+    """What Spanwise asks of a tokenizer; give any object of this shape as `tokenizer`.
+
+    `added` is how many special tokens the embedder puts around every text; `count` holds them, `ends` doesn't.
+    `seam` is None, or a pattern after each match of which a token begins whatever stands around it; with it most
+    exact counts need no encoding.
+    """
+
+    name: str
+    added: int
+    seam: re.Pattern[str] | None
+
+    def count(self, text: str) -> int:
+        """Count exactly what an embedder would see."""
+        ...
+
+    def ends(self, text: str) -> array[int]:
+        """Give for each token the character position where it ends; inside a character counts as after it."""
+        ...
+
+
+class TokenMap:
+    """Where the tokens of one text end; made in one pass, asked many times."""
+
+    __slots__ = ("_ends", "text", "tokenizer")
+
+    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+        """Encode the text, once."""
+        self.text = text
+        self.tokenizer = tokenizer
+        self._ends = tokenizer.ends(text)
+
+    def at(self, position: int) -> int:
+        """How many tokens have ended at this character."""
+        return bisect_right(self._ends, position)
+
+    def at_each(self, positions: Sequence[int]) -> list[int]:
+        """`at` for many positions in one step."""
+        if len(positions) < 24:  # below this, numpy's start-up costs more than it saves
+            ends = self._ends
+            return [bisect_right(ends, position) for position in positions]
+        import numpy
+
+        ends_view = numpy.frombuffer(self._ends, numpy.int32)
+        # int32 on both sides: another type would copy the whole array
+        wanted = numpy.array(positions, numpy.int32)
+        found: list[int] = ends_view.searchsorted(wanted, "right").tolist()
+        return found
+
+    def count(self, start: int, end: int) -> int:
+        """Tokens of a span by subtraction: fast, and off by at most `NEAR`."""
+        ends = self._ends
+        return bisect_right(ends, end) - bisect_right(ends, start)
+
+    def reach(self, start: int, tokens: int) -> int:
+        """Give the last character position to which at most `tokens` tokens lead from `start`."""
+        ends = self._ends
+        last = bisect_right(ends, start) + tokens
+        if last >= len(ends):
+            return len(self.text)
+        if last == 0:
+            return start
+        position = ends[last - 1]
+        # a token that ends inside a character is not enough for that character
+        return max(start, position - 1 if ends[last] == position else position)
+
+    def back(self, end: int, tokens: int) -> int:
+        """Give the first character position from which at most `tokens` tokens lead to `end`."""
+        left = bisect_right(self._ends, end) - tokens
+        return self._ends[left - 1] if left > 0 else 0
+
+    def exact(self, start: int, end: int) -> int:
+        """Count a span exactly, without what the embedder adds."""
+        tokenizer, text = self.tokenizer, self.text
+        seam = tokenizer.seam
+        if seam is not None and end - start > 256:
+            head = seam.search(text, start, start + 128)
+            tail = None
+            for tail in seam.finditer(text, end - 96, end):
+                pass
+            if head and tail:
+                first, last = head.end(), tail.end()
+                inner = self.count(first, last)
+                return tokenizer.count(text[start:first]) + inner + tokenizer.count(text[last:end]) - 2 * tokenizer.added
+        return tokenizer.count(text[start:end]) - tokenizer.added
+
+    def fits(self, start: int, end: int, limit: int) -> bool:
+        """Whether a span holds at most `limit` tokens; counted exactly where the subtraction is too close to tell."""
+        guess = self.count(start, end)
+        if guess + NEAR <= limit:
+            return True
+        return guess - NEAR <= limit and self.exact(start, end) <= limit
+
+
+class OpenAITokenizer:
+    """`cl100k` and `o200k`, from the vocabularies in splintr's wheel; special strings are plain text."""
+
+    __slots__ = ("_lengths", "_splintr", "name")
+
+    added: Final = 0
+    # Between two ASCII words, and after a line end before a visible character, both encodings always begin a new
+    # pre-token; they look neither back nor further ahead. o200k joins a slash to the line ends before it.
+    seam: Final = re.compile(r"[A-Za-z](?= [A-Za-z])|\n(?=[^\s/])")
+
+    def __init__(self, name: str, vocabulary: str, size: int) -> None:
+        """Load the vocabulary: about 50 ms."""
+        import splintr
+
+        self.name = name
+        self._splintr = splintr.Tokenizer.from_pretrained(vocabulary)
+        self._lengths = array("i", [len(self._splintr.decode_token_bytes(token)) for token in range(size)])
+
+    def count(self, text: str) -> int:
+        """Count the tokens."""
+        if "<|" in text:  # splintr knows special strings, all of them open like this; here they are text
+            return len(self._splintr.encode_ordinary(text))
+        return len(self._splintr.encode_flat(text)) // 4
+
+    def ends(self, text: str) -> array[int]:
+        """Give the character after each token."""
+        import numpy
+
+        if "<|" in text:
+            tokens = numpy.array(self._splintr.encode_ordinary(text), numpy.uint32)
+        else:
+            tokens = numpy.frombuffer(self._splintr.encode_flat(text), numpy.uint32)
+        byte_ends = numpy.frombuffer(self._lengths, numpy.int32)[tokens].cumsum(dtype=numpy.int32)
+        if not text.isascii():
+            byte_ends = characters_at(text.encode(), byte_ends)
+        return _as_array(byte_ends)
+
+
+class ApproximateTokenizer:
+    """A token for every four characters, begun ones included."""
+
+    name: Final = "approx"
+    added: Final = 0
+    seam: Final = None
+
+    def count(self, text: str) -> int:
+        """Count as ceil(characters / 4)."""
+        return -(-len(text) // 4)
+
+    def ends(self, text: str) -> array[int]:
+        """Give every fourth character, and the last."""
+        ends = array("i", range(4, len(text) + 1, 4))
+        if len(text) % 4:
+            ends.append(len(text))
+        return ends
+
+
+class WordTokenizer:
+    """A token for every word: what stands between white space."""
+
+    name: Final = "words"
+    added: Final = 0
+    seam: Final = None
+    _word: Final = re.compile(r"\S+")
+
+    def count(self, text: str) -> int:
+        """Count the words."""
+        return len(text.split())
+
+    def ends(self, text: str) -> array[int]:
+        """Give the character after each word."""
+        return array("i", [found.end() for found in self._word.finditer(text)])
+
+
+class HuggingFaceTokenizer:
+    """A local `tokenizer.json`; the special tokens that its post-processor adds are counted."""
+
+    __slots__ = ("_tokenizer", "added", "name")
+
+    seam: Final = None
+
+    def __init__(self, path: Path) -> None:
+        """Load the file; truncation and padding that it may ask for are switched off."""
+        try:
+            import tokenizers
+        except ImportError as error:
+            hint = 'pip install "spanwise[huggingface]"'
+            raise MissingExtraError("tokenizers", "is needed for a tokenizer.json", hint=hint) from error
+        try:
+            tokenizer = tokenizers.Tokenizer.from_file(str(path))
+        except Exception as error:  # the Rust side raises bare Exception, whatever is wrong with the file
+            rule = f"is not a Hugging Face tokenizer.json ({error})"
+            raise OptionError("tokenizer", rule, value=str(path)) from error
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer: Any = tokenizer
+        self.name = str(path)
+        self.added: int = tokenizer.num_special_tokens_to_add(False)
+
+    def count(self, text: str) -> int:
+        """Count the tokens with those that are added."""
+        return len(self._tokenizer.encode(text).ids)
+
+    def ends(self, text: str) -> array[int]:
+        """Give the character after each token; a normalizer may reorder, so the ends are made to ascend."""
+        import numpy
+
+        offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        ends = numpy.fromiter((end for _, end in offsets), numpy.int32, len(offsets))
+        return _as_array(numpy.maximum.accumulate(ends) if len(ends) else ends)
+
+
+def _as_array(values: numpy.ndarray[Any, Any]) -> array[int]:
+    ends = array("i")
+    ends.frombytes(values.astype("int32", copy=False).tobytes())
+    return ends
+
+
+@cache
+def _openai(name: str) -> OpenAITokenizer:
+    vocabulary, size = {"cl100k": ("cl100k_base", 100256), "o200k": ("o200k_base", 199998)}[name]
+    return OpenAITokenizer(name, vocabulary, size)
+
+
+@lru_cache(maxsize=8)
+def _hugging_face(path: Path, _modified: int, _size: int) -> HuggingFaceTokenizer:
+    return HuggingFaceTokenizer(path)
+
+
+TOKENIZERS: Final[dict[str, Callable[[], Tokenizer]]] = {
+    "cl100k": lambda: _openai("cl100k"),
+    "o200k": lambda: _openai("o200k"),
+    "approx": ApproximateTokenizer,
+    "words": WordTokenizer,
+}
+
+
+def tokenizer_of(wanted: str | os.PathLike[str] | Tokenizer) -> Tokenizer:
+    """Find a tokenizer by its name or the path of its file; an object of the right shape is taken as it is."""
+    if isinstance(wanted, str) and wanted in TOKENIZERS:
+        return TOKENIZERS[wanted]()
+    if isinstance(wanted, str | os.PathLike):
+        path = Path(wanted)
+        if path.is_file():
+            found = path.stat()
+            return _hugging_face(path, found.st_mtime_ns, found.st_size)
+        hint = f"{did_you_mean(str(wanted), TOKENIZERS)}, or the path of a tokenizer.json"
+        raise OptionError("tokenizer", "is neither a known name nor a file", value=str(wanted), hint=hint)
+    for name in ("name", "added", "seam", "count", "ends"):
+        if not hasattr(wanted, name):
+            rule = f"must be a name, a path, or an object with `{name}` (see spanwise.Tokenizer)"
+            raise OptionError("tokenizer", rule, value=wanted)
+    return wanted

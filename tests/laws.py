@@ -1,0 +1,136 @@
+"""What always holds (the laws), checked on records as a user receives them, with nothing of the product's own logic."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from pyuegc import EGC
+
+from spanwise import Document
+
+NEVER_CONTENT = {"front_matter", "comment", "definition"}
+LEFT_OUT_BY = {"structure": {"heading", "rule"}}
+
+
+def broken_laws(
+    document: Document, records: Sequence[dict[str, Any]], tokenizer: Any, max_tokens: int | None
+) -> list[str]:
+    """Name every law that these chunks break."""
+    broken: list[str] = []
+    reached = 0
+    covered = bytearray(len(document.text))
+    for record in records:
+        name = f"chunk {record['chunk_index']}"
+        broken += [f"{name}: {words}" for words in _provenance(document, record)]
+        broken += [f"{name}: {words}" for words in _limit(document, record, tokenizer, max_tokens)]
+        for piece in record["pieces"]:
+            if piece["role"] == "core":
+                if piece["start"] < reached:
+                    broken.append(f"{name}: core at {piece['start']} goes back behind {reached}")
+                reached = piece["end"]
+                covered[piece["start"] : piece["end"]] = b"\x01" * (piece["end"] - piece["start"])
+    broken += _coverage(document, records, covered)
+    broken += _identity(document, records)
+    if len(document.text) < 60_000:
+        broken += _graphemes(document, records, tokenizer, max_tokens)
+    return broken
+
+
+def _provenance(document: Document, record: dict[str, Any]) -> list[str]:
+    text, broken = document.text, []
+    pieces = record["pieces"]
+    if any(piece["joiner"].strip() for piece in pieces) or pieces[0]["joiner"]:
+        broken.append("joiner is not white space, or stands before the first piece")
+    full = "".join(piece["joiner"] + text[piece["start"] : piece["end"]] for piece in pieces)
+    if record["full_text"] != full:
+        broken.append("full_text is not its pieces")
+    core = [piece for piece in pieces if piece["role"] == "core"]
+    joined = "".join((piece["joiner"] if at else "") + text[piece["start"] : piece["end"]] for at, piece in enumerate(core))
+    if record["normalized_text"] != joined:
+        broken.append("normalized_text is not its core pieces")
+    if not core or (record["char_start"], record["char_end"]) != (core[0]["start"], core[-1]["end"]):
+        broken.append("char range is not that of the core")
+    if not record["embedding_text"].endswith(full):
+        broken.append("embedding_text doesn't end with full_text")
+    trimmed = joined.strip()
+    if joined != trimmed:
+        block = document.blocks[record["block_start_idx"]]
+        indented = block.kind == "code" and joined.rstrip() == joined and joined.lstrip(" \t") == trimmed
+        if not indented or not trimmed:
+            broken.append(f"core is not trimmed: {joined[:20]!r}…{joined[-20:]!r}")
+    return broken
+
+
+def _limit(document: Document, record: dict[str, Any], tokenizer: Any, max_tokens: int | None) -> list[str]:
+    broken = []
+    count = tokenizer.count(record["embedding_text"])
+    if count != record["token_count"]:
+        broken.append(f"token_count {record['token_count']} is really {count}")
+    if max_tokens is not None and count > max_tokens:
+        kinds = {document.blocks[index].kind for index in record["core_block_indices"]}
+        if not record["oversize"] or kinds != {"figure"}:
+            broken.append(f"{count} tokens are over the limit {max_tokens}")
+    elif record["oversize"]:
+        broken.append("oversize without being so")
+    return broken
+
+
+def _coverage(document: Document, records: Sequence[dict[str, Any]], covered: bytearray) -> list[str]:
+    broken, text = [], document.text
+    left_out = NEVER_CONTENT | LEFT_OUT_BY.get(records[0]["strategy"] if records else "structure", set())
+    for index, block in enumerate(document.blocks):
+        content = block.kind not in left_out
+        for position in range(block.start, block.end):
+            if bool(covered[position]) != content and not text[position].isspace():
+                broken.append(f"block {index} ({block.kind}): {text[position]!r} at {position} {'lost' if content else 'taken'}")
+                break
+        if block.kind == "figure":
+            inside = {record["chunk_index"] for record in records if index in record["core_block_indices"]}
+            if len(inside) != 1:
+                broken.append(f"figure {index} is in chunks {inside}")
+    return broken
+
+
+def _identity(document: Document, records: Sequence[dict[str, Any]]) -> list[str]:
+    broken = []
+    ids = [record["chunk_id"] for record in records]
+    for at, record in enumerate(records):
+        numbers = [record[name] for name in ("block_start_idx", "block_end_idx", "char_start", "char_end")]
+        words = ":".join([document.metadata.document_id, *map(str, numbers)])
+        if record["chunk_id"] != hashlib.sha256(words.encode()).hexdigest():
+            broken.append(f"chunk {at}: chunk_id is not made as promised")
+        around = [ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None]
+        if [record["prev_chunk_id"], record["next_chunk_id"]] != around or record["chunk_index"] != at:
+            broken.append(f"chunk {at}: neighbours are wrong")
+        indices = record["core_block_indices"]
+        if not indices or [indices[0], indices[-1]] != numbers[:2]:
+            broken.append(f"chunk {at}: core_block_indices {indices} don't agree with {numbers[:2]}")
+        union = {*indices, *record["overlap_prev_block_indices"], *record["overlap_next_block_indices"]}
+        if record["block_indices"] != sorted(union):
+            broken.append(f"chunk {at}: block_indices is not the union")
+    if len(set(ids)) != len(ids) or len({record["content_id"] for record in records}) != len(ids):
+        broken.append("ids are not unique")
+    return broken
+
+
+def _graphemes(document: Document, records: Sequence[dict[str, Any]], tokenizer: Any, most: int | None) -> list[str]:
+    """A cut inside a grapheme is allowed only if the grapheme doesn't fit beside the tags."""
+    text = document.text
+    clusters: dict[int, str] = {}
+    position = 0
+    for cluster in EGC(text):
+        for inside in range(position + 1, position + len(cluster)):
+            clusters[inside] = cluster
+        position += len(cluster)
+    broken = []
+    for record in records:
+        prefix = record["embedding_text"].removesuffix(record["full_text"])
+        for edge in [edge for piece in record["pieces"] for edge in (piece["start"], piece["end"])]:
+            # white space at an edge is trimmed whatever mark stands on it
+            if edge not in clusters or text[edge - 1].isspace() or text[edge].isspace():
+                continue
+            if most is None or tokenizer.count(prefix + clusters[edge]) <= most:
+                broken.append(f"chunk {record['chunk_index']}: a grapheme is cut at {edge}: {clusters[edge][:20]!r}")
+    return broken
