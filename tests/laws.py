@@ -47,7 +47,9 @@ def _provenance(document: Document, record: dict[str, Any]) -> list[str]:
     if record["full_text"] != full:
         broken.append("full_text is not its pieces")
     core = [piece for piece in pieces if piece["role"] == "core"]
-    joined = "".join((piece["joiner"] if at else "") + text[piece["start"] : piece["end"]] for at, piece in enumerate(core))
+    joined = "".join(
+        (piece["joiner"] if at else "") + text[piece["start"] : piece["end"]] for at, piece in enumerate(core)
+    )
     if record["normalized_text"] != joined:
         broken.append("normalized_text is not its core pieces")
     if not core or (record["char_start"], record["char_end"]) != (core[0]["start"], core[-1]["end"]):
@@ -84,7 +86,9 @@ def _coverage(document: Document, records: Sequence[dict[str, Any]], covered: by
         content = block.kind not in left_out
         for position in range(block.start, block.end):
             if bool(covered[position]) != content and not text[position].isspace():
-                broken.append(f"block {index} ({block.kind}): {text[position]!r} at {position} {'lost' if content else 'taken'}")
+                broken.append(
+                    f"block {index} ({block.kind}): {text[position]!r} at {position} {'lost' if content else 'taken'}"
+                )
                 break
         if block.kind == "figure":
             inside = {record["chunk_index"] for record in records if index in record["core_block_indices"]}

@@ -54,15 +54,25 @@ class Plan(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """A finished chunk without its document: the pieces in order, the text before them, and the exact count."""
+    """A finished chunk without its document: its core, the exact count, and what stands around the core.
 
-    pieces: tuple[Piece, ...]
-    prefix: str
-    token_count: int
+    `pieces` is empty where the chunk is its core and nothing else.
+    """
+
+    start: int
+    end: int
     first: int
     last: int
+    token_count: int
+    pieces: tuple[Piece, ...] = ()
+    prefix: str = ""
     oversize: bool = False
     context_dropped: bool = False
+
+    @property
+    def all_pieces(self) -> tuple[Piece, ...]:
+        """The pieces in order."""
+        return self.pieces or (Piece(self.start, self.end),)
 
 
 def rendered(text: str, pieces: Sequence[Piece]) -> str:
@@ -96,8 +106,7 @@ class Run:
         if not 0 <= index < len(self.settled):
             return None
         settled = self.settled[index]
-        core = core_pieces(settled.pieces)
-        words = (self.document.document_id, settled.first, settled.last, core[0].start, core[-1].end)
+        words = (self.document.document_id, settled.first, settled.last, settled.start, settled.end)
         return _sha256(":".join(map(str, words)))
 
     @cached_property
@@ -106,7 +115,7 @@ class Run:
         document, seen, ids = self.document, dict[tuple[tuple[str, ...], str], int](), []
         for settled in self.settled:
             path = document.blocks[settled.first].headings_path
-            text = rendered(document.text, core_pieces(settled.pieces))
+            text = rendered(document.text, core_pieces(settled.all_pieces))
             ordinal = seen[path, text] = seen.get((path, text), -1) + 1
             said = json.dumps([document.document_id, path, text, ordinal], ensure_ascii=False, separators=(",", ":"))
             ids.append(_sha256(said))
@@ -115,7 +124,7 @@ class Run:
     @cached_property
     def measured(self) -> dict[str, dict[int, int]]:
         """The pieces' positions in the other measures that were asked for."""
-        places = sorted({place for settled in self.settled for piece in settled.pieces for place in piece[:2]})
+        places = sorted({place for settled in self.settled for piece in settled.all_pieces for place in piece[:2]})
         text = self.document.text
         return {name: dict(zip(places, MEASURES[name](text, places), strict=True)) for name in self.offsets}
 
@@ -184,7 +193,7 @@ class Chunk:
     @property
     def pieces(self) -> tuple[Piece, ...]:
         """The ranges it is made of, in order."""
-        return self._settled.pieces
+        return self._settled.all_pieces
 
     @property
     def token_count(self) -> int:
@@ -204,12 +213,12 @@ class Chunk:
     @property
     def char_start(self) -> int:
         """Where the core starts in the document's text."""
-        return core_pieces(self._settled.pieces)[0].start
+        return self._settled.start
 
     @property
     def char_end(self) -> int:
         """Where the core ends in the document's text."""
-        return core_pieces(self._settled.pieces)[-1].end
+        return self._settled.end
 
     @property
     def block_start_idx(self) -> int:
@@ -279,12 +288,12 @@ class Chunk:
     @property
     def normalized_text(self) -> str:
         """The core: what people are shown; neighbours put together never say anything twice."""
-        return rendered(self.document.text, core_pieces(self._settled.pieces))
+        return rendered(self.document.text, core_pieces(self._settled.all_pieces))
 
     @property
     def full_text(self) -> str:
         """Overlap, context and core together."""
-        return rendered(self.document.text, self._settled.pieces)
+        return rendered(self.document.text, self._settled.all_pieces)
 
     @property
     def embedding_text(self) -> str:
@@ -345,7 +354,7 @@ class Chunk:
         return self.document.blocks[self._settled.first]
 
     def _blocks_in(self, role: str) -> list[int]:
-        return _blocks_of(self.document, [piece for piece in self._settled.pieces if piece.role == role])
+        return _blocks_of(self.document, [piece for piece in self._settled.all_pieces if piece.role == role])
 
 
 FIELDS: Final = (

@@ -85,6 +85,11 @@ class Task:
         """How many tokens are left for context and core of a chunk that starts with this block."""
         return self.limit - self.added - self.prefix(block)[1]
 
+    def has_holes(self, start: int, end: int) -> bool:
+        """Whether something inside a range is never content."""
+        holes = self.holes
+        return bool(holes) and bisect_left(holes, (end,)) > bisect_left(holes, (start,))
+
     def core_ranges(self, start: int, end: int) -> list[Range]:
         """Give a range without what is never content, each piece trimmed but for the outer edges."""
         holes = self.holes
@@ -132,41 +137,55 @@ def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settle
     while waiting:
         plan = waiting.pop()
         settled = _settled(task, strategy, plan, previous)
-        if isinstance(settled, Settled):
+        if settled.__class__ is int:
+            waiting += reversed(_cut_again(task, plan, settled))
+        else:
             done.append(settled)
             previous = plan
-        else:
-            waiting += reversed(_cut_again(task, plan, settled))
     return done
 
 
-def _settled(task: Task, strategy: Strategy, plan: Plan, previous: Plan | None) -> Settled | int:
-    """Finish one chunk, or say how many tokens its core has with its context, if these are too many."""
+def _settled(task: Task, strategy: Strategy, plan: Plan, previous: Plan | None) -> Any:
+    """Finish one chunk, or give the number of tokens of its core with its context, if these are too many."""
+    start, end, first, last, overlap = plan
     repeated = strategy.repeat(task, plan)
-    prefix, prefix_tokens = task.prefix(plan.first)
+    prefix, _ = task.prefix(first)
+    if repeated is NOTHING and not prefix and not overlap and not task.has_holes(start, end):
+        count = task.tokens.exact(start, end) + task.added
+        if count <= task.limit:  # nearly always, when nothing is to be repeated
+            return Settled(start, end, first, last, count)
     pieces = _pieces(task, plan, repeated)
-    if plan.overlap and previous is not None:
-        size = sum(task.tokens.count(piece.start, piece.end) + 1 for piece in pieces)
-        free = task.limit - task.added - prefix_tokens - size
-        for _ in range(_TRIES):
-            start = strategy.overlap_start(task, previous, free) if free > 0 else None
-            if start is None:
-                break
-            longer = _with_overlap(task, pieces, previous, start)
-            count = _exact(task, prefix, longer)
-            if count <= task.limit:
-                return Settled(longer, prefix, count, plan.first, plan.last, False, repeated.dropped)
-            free -= count - task.limit + 1
+    if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, pieces)):
+        return longer._replace(context_dropped=repeated.dropped)
     count = _exact(task, prefix, pieces)
     if count <= task.limit:
-        return Settled(pieces, prefix, count, plan.first, plan.last, False, repeated.dropped)
-    if plan.first == plan.last and task.document.blocks[plan.first].kind == "figure":
-        return Settled(pieces, prefix, count, plan.first, plan.last, True, repeated.dropped)
-    if repeated is not NOTHING and grapheme_break(task.text, plan.start, plan.end - 1) is None:
+        return Settled(start, end, first, last, count, pieces, prefix, False, repeated.dropped)
+    if first == last and task.document.blocks[first].kind == "figure":
+        return Settled(start, end, first, last, count, pieces, prefix, True, repeated.dropped)
+    if repeated is not NOTHING and grapheme_break(task.text, start, end - 1) is None:
         pieces = _pieces(task, plan, NOTHING)  # rather than cut a character, do without context
         if (bare := _exact(task, prefix, pieces)) <= task.limit:
-            return Settled(pieces, prefix, bare, plan.first, plan.last, False, True)
+            return Settled(start, end, first, last, bare, pieces, prefix, False, True)
     return count
+
+
+def _overlapped(
+    task: Task, strategy: Strategy, plan: Plan, previous: Plan, pieces: tuple[Piece, ...]
+) -> Settled | None:
+    """Put overlap before a chunk, shortened until everything fits; None where there is room for none."""
+    prefix, prefix_tokens = task.prefix(plan.first)
+    size = sum([task.tokens.count(piece.start, piece.end) + 1 for piece in pieces])
+    free = task.limit - task.added - prefix_tokens - size
+    for _ in range(_TRIES):
+        start = strategy.overlap_start(task, previous, free) if free > 0 else None
+        if start is None:
+            return None
+        longer = _with_overlap(task, pieces, previous, start)
+        count = _exact(task, prefix, longer)
+        if count <= task.limit:
+            return Settled(plan.start, plan.end, plan.first, plan.last, count, longer, prefix)
+        free -= count - task.limit + 1
+    return None
 
 
 def _pieces(task: Task, plan: Plan, repeated: Repeated) -> tuple[Piece, ...]:
@@ -193,6 +212,8 @@ def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
     """Count what the embedder gets; where that is one stretch of the document, the map already knows most of it."""
     text = task.text
     if not prefix:
+        if len(pieces) == 1:
+            return task.tokens.exact(pieces[0].start, pieces[0].end) + task.added
         gaps = zip(pieces, pieces[1:], strict=False)
         if all(after.start >= before.end and text[before.end : after.start] == after.joiner for before, after in gaps):
             return task.tokens.exact(pieces[0].start, pieces[-1].end) + task.added

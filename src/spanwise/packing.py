@@ -19,21 +19,21 @@ def divide(
     Only a single grapheme may be larger, up to `most`: where `limit` holds room for something that can be given up, or
     where the template's last space and the grapheme may turn out to be one token.
     """
+    if tokens.fits(*span, limit):
+        return [span]
+    cuts = ladder[0](*span) if ladder else forced_cuts(tokens, *span, limit, max(most, limit))
+    ranges = [trimmed(tokens.text, *piece, indented=indented) for piece in between(cuts, *span)]
+    pieces = [piece for piece in ranges if piece]
+    if not ladder:
+        return pieces
+    begins = tokens.at_each([start for start, _ in pieces])
+    finishes = tokens.at_each([end for _, end in pieces])
     units: list[Range] = []
-    waiting = [(*span, 0)]
-    while waiting:
-        start, end, rung = waiting.pop()
-        if tokens.fits(start, end, limit):
-            units.append((start, end))
-            continue
-        forced = rung == len(ladder)
-        cuts = forced_cuts(tokens, start, end, limit, max(most, limit)) if forced else ladder[rung](start, end)
-        ranges = (trimmed(tokens.text, *piece, indented=indented) for piece in between(cuts, start, end))
-        pieces = [piece for piece in ranges if piece]
-        if forced:
-            units += pieces
+    for piece, begin, finish in zip(pieces, begins, finishes, strict=True):
+        if finish - begin + NEAR <= limit:
+            units.append(piece)
         else:
-            waiting += [(*piece, rung + 1) for piece in reversed(pieces)]
+            units += divide(tokens, piece, ladder[1:], limit, most=most, indented=indented)
     return units
 
 

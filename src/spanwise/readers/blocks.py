@@ -1,4 +1,4 @@
-"""From what a reader saw to blocks: figures carved out, gaps filled, headings turned into paths.
+"""From what a reader sees to blocks: the one builder, which fills gaps and turns headings into paths; and figures.
 
 Every reader ends here, so that the promises of a document (each visible character in exactly one block, a path for
 every block) are kept in one place.
@@ -18,18 +18,6 @@ FIGURE_TAG: Final = re.compile(r"<!--|<figure\b[^<>]*>|</figure\s*>", re.IGNOREC
 _FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")
 
 
-class Seen(NamedTuple):
-    """A block as a reader saw it, before its place among headings and pages is known."""
-
-    kind: str
-    start: int
-    end: int
-    level: int | None = None
-    title: str = ""
-    parts: tuple[Part, ...] = ()
-    page: int | None = None
-
-
 class Reading(NamedTuple):
     """What a reader gives back: the text, its blocks, and what it learned on the way."""
 
@@ -38,6 +26,78 @@ class Reading(NamedTuple):
     found: Mapping[str, Any]
     pages: tuple[Page, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+
+
+class Seen(NamedTuple):
+    """A block as a reader sees it, before its place among headings is known."""
+
+    kind: str
+    start: int
+    end: int
+    level: int | None = None
+    title: str = ""
+    parts: tuple[Part, ...] = ()
+
+
+class Builder:
+    """Takes blocks in order and gives each its headings; on pages, positions are those in the page begun last."""
+
+    __slots__ = ("_base", "_headings", "_page", "_path", "_reached", "_text", "blocks")
+
+    def __init__(self, text: str) -> None:
+        """Begin at the start of a text."""
+        self.blocks: list[Block] = []
+        self._text = text
+        self._base = 0
+        self._page: int | None = None
+        self._reached = 0
+        self._headings: list[tuple[int, str]] = []
+        self._path: tuple[str, ...] = ()
+
+    def begin_page(self, number: int, text: str, base: int) -> None:
+        """Go on with the text of a page that starts at `base`; call `finish` at the end of each."""
+        self._page, self._text, self._base, self._reached = number, text, base, 0
+
+    def add(
+        self,
+        kind: str,
+        start: int,
+        end: int,
+        level: int | None = None,
+        title: str = "",
+        parts: tuple[Part, ...] = (),
+    ) -> None:
+        """Add the next block."""
+        if start > self._reached and not self._text[self._reached : start].isspace():
+            self._fill(start)
+        self._reached = end
+        if level is not None:
+            self._path = self._path_under(level, title)
+        if base := self._base:
+            start, end, parts = start + base, end + base, tuple([_moved(part, base) for part in parts])
+        self.blocks.append(Block(kind, start, end, self._path, level, self._page, parts))
+
+    def finish(self) -> None:
+        """Take what is left at the end of the text or page."""
+        self._fill(len(self._text))
+
+    def _fill(self, end: int) -> None:
+        """Give visible text between blocks a block: link reference definitions leave no other trace."""
+        if gap := trimmed(self._text, self._reached, end):
+            self._reached = end
+            self.add("definition" if self._text.startswith("[", gap[0]) else "paragraph", *gap)
+
+    def _path_under(self, level: int, title: str) -> tuple[str, ...]:
+        headings = self._headings
+        while headings and headings[-1][0] >= level:
+            headings.pop()
+        headings.append((level, title))
+        return tuple([name for _, name in headings if name])  # an empty heading has no name to give
+
+
+def _moved(part: Part, by: int) -> Part:
+    inner = tuple(_moved(child, by) for child in part.parts)
+    return Part(part.start + by, part.end + by, inner, part.source_ref, part.header)
 
 
 class Tag(NamedTuple):
@@ -92,36 +152,3 @@ def with_figures(text: str, seen: list[Seen], figures: list[tuple[int, int]]) ->
         ranges = (trimmed(text, *piece) for piece in pieces)
         carved += [Seen(block.kind, *piece, block.level, block.title) for piece in ranges if piece]
     return sorted(carved, key=lambda block: block.start)
-
-
-def with_gaps_filled(text: str, seen: list[Seen]) -> list[Seen]:
-    """Give visible text between blocks a block: link reference definitions leave no other trace."""
-    filled: list[Seen] = []
-    reached = 0
-    for block in seen:
-        if block.start > reached and (gap := trimmed(text, reached, block.start)):
-            filled.append(_gap(text, *gap))
-        filled.append(block)
-        reached = block.end
-    if gap := trimmed(text, reached, len(text)):
-        filled.append(_gap(text, *gap))
-    return filled
-
-
-def blocks_of(seen: Iterable[Seen]) -> tuple[Block, ...]:
-    """Turn what was seen into blocks, each with the path of headings above it."""
-    blocks: list[Block] = []
-    open_headings: list[tuple[int, str]] = []
-    path: tuple[str, ...] = ()
-    for kind, start, end, level, title, parts, page in seen:
-        if level is not None:
-            while open_headings and open_headings[-1][0] >= level:
-                open_headings.pop()
-            open_headings.append((level, title))
-            path = tuple(name for _, name in open_headings if name)  # an empty heading has no name to give
-        blocks.append(Block(kind, start, end, path, level, page, parts))
-    return tuple(blocks)
-
-
-def _gap(text: str, start: int, end: int) -> Seen:
-    return Seen("definition" if text.startswith("[", start) else "paragraph", start, end)

@@ -7,21 +7,21 @@ mapped to characters in one batch.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from spanwise.cuts import trimmed
 from spanwise.documents import Link, Part
 from spanwise.offsets import characters_of_bytes
 from spanwise.readers.blocks import (
+    Builder,
     Reading,
     Seen,
     Tag,
-    blocks_of,
     figure_ranges,
     figure_tags,
     may_hold_figures,
     with_figures,
-    with_gaps_filled,
 )
 from spanwise.readers.front_matter import front_matter_end, front_matter_title
 
@@ -35,46 +35,50 @@ _KINDS: Final = {
 }  # fmt: skip
 _LEVELS: Final = {"H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
 _PARTS: Final = {"list": ("Item",), "table": ("TableHead", "TableRow")}
-_PART_TAGS: Final = frozenset({"Item", "TableHead", "TableRow"})
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 
 def read_markdown(text: str) -> Reading:
     """Read a Markdown text."""
-    seen, links = seen_in_markdown(text)
+    builder = Builder(text)
+    links = add_markdown(builder, text)
+    blocks = tuple(builder.blocks)
     found: dict[str, Any] = {}
-    title = front_matter_title(text, seen[0].end) if seen and seen[0].kind == "front_matter" else None
-    if title := title or next((block.title for block in seen if block.level == 1 and block.title), None):
+    title = front_matter_title(text, blocks[0].end) if blocks and blocks[0].kind == "front_matter" else None
+    names = (block.headings_path[0] for block in blocks if block.level == 1 and block.headings_path)
+    if title := title or next(names, None):
         found["title"] = title
     if links:
         found["links"] = tuple(links)
-    return Reading(text, blocks_of(seen), found)
+    return Reading(text, blocks, found)
 
 
-def seen_in_markdown(text: str) -> tuple[list[Seen], list[Link]]:
-    """Find the blocks and the outgoing links."""
+def add_markdown(builder: Builder, text: str) -> list[Link]:
+    """Add the blocks, and give the outgoing links."""
     opening = front_matter_end(text)
+    if opening:
+        builder.add("front_matter", 0, opening)
     # blanked, not cut off: every position stays; the parser's own front matter may stand in the middle of a text
     body = " " * opening + text[opening:] if opening else text
     heard = _heard(body)
     marks = characters_of_bytes(body, heard.marks)
-    seen = _placed(body, heard, marks)
     if may_hold_figures(body):
-        seen = with_figures(body, seen, _figures(body, seen, heard.tags, marks))
-    seen = with_gaps_filled(body, seen)
-    if opening:
-        seen.insert(0, Seen("front_matter", 0, opening))
-    return seen, [Link(target, "".join(words)) for target, words in heard.links]
+        seen: list[Seen] = []
+        _place(body, heard, marks, lambda *block: seen.append(Seen(*block)))
+        for block in with_figures(body, seen, _figures(body, seen, heard.tags, marks)):
+            builder.add(*block)
+    else:
+        _place(body, heard, marks, builder.add)
+    builder.finish()
+    return [Link(target, "".join(words)) for target, words in heard.links]
 
 
 class _Heard(NamedTuple):
-    """What one walk over the parser's events leaves behind; `marks` are byte positions, two for each range.
+    """What one walk over the parser's events leaves behind; `marks` are byte positions, two for each range."""
 
-    The marks of a block come right after those of the parts and tags of the blocks before it: `tops` says where.
-    """
-
-    tops: list[tuple[str, int]]
+    names: list[str]  # of top-level blocks
+    tops: list[int]  # their places in the list of marks
     marks: list[int]
     words: dict[int, list[str]]  # of headings, by their mark
     parts: dict[int, list[int]]  # of lists and tables, by their mark
@@ -89,35 +93,39 @@ def _heard(text: str) -> _Heard:
     flags = pyromark.Options
     options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
     figures = may_hold_figures(text)
-    heard = _Heard([], [], {}, {}, [], [])
+    heard = _Heard([], [], [], {}, {}, [], [])
     marks = heard.marks
     part_marks: list[int] = []
     heading_words: list[str] | None = None
     link_words: list[str] = []
     kind = ""
+    wanted: tuple[str, ...] = ()
     until = link_until = words_until = 0
     event: Any  # a dictionary, or a bare word such as "Rule"
     for event, where in pyromark.events_with_range(text, options=options):
         start = where["start"]
         if start >= until and (name := _top_level(event)):
             until, kind, heading_words = where["end"], _KINDS[name], None
-            heard.tops.append((name, len(marks)))
-            if name in _LEVELS:
-                heard.words[len(marks)] = heading_words = []
-                words_until = until
-            elif kind in _PARTS:
-                heard.parts[len(marks)] = part_marks = []
+            mark = len(marks)
+            heard.names.append(name)
+            heard.tops.append(mark)
             marks += (start, until)
+            wanted = _PARTS.get(kind, ())
+            if wanted:
+                heard.parts[mark] = part_marks = []
+            elif kind == "heading":
+                heard.words[mark] = heading_words = []
+                words_until = until
         elif "Start" in event:
             tag = event["Start"]
-            if tag.__class__ is str:
-                if tag in _PART_TAGS and tag in _PARTS.get(kind, ()):
-                    part_marks.append(len(marks))
-                    marks += (start, where["end"])
-            elif "Link" in tag:
-                link_words, link_until = [], where["end"]
-                words_until = max(words_until, link_until)
-                heard.links.append((tag["Link"]["dest_url"], link_words))
+            if tag.__class__ is not str:
+                if "Link" in tag:
+                    link_words, link_until = [], where["end"]
+                    words_until = max(words_until, link_until)
+                    heard.links.append((tag["Link"]["dest_url"], link_words))
+            elif tag in wanted:
+                part_marks.append(len(marks))
+                marks += (start, where["end"])
         elif figures and "InlineHtml" in event and kind == "paragraph":
             _note_tag(heard, event["InlineHtml"], start, where["end"])
         elif start < words_until:
@@ -134,11 +142,13 @@ def _top_level(event: Any) -> str | None:
     if event.__class__ is str:
         return "Rule" if event == "Rule" else None
     tag = event.get("Start")
+    if tag.__class__ is str:
+        return tag if tag in _KINDS else None
     if tag is None:
         return None
-    name: str = tag if tag.__class__ is str else next(iter(tag))
-    if name == "Heading":
+    if "Heading" in tag:
         return str(tag["Heading"]["level"])
+    name: str = next(iter(tag))
     return name if name in _KINDS else None
 
 
@@ -157,29 +167,29 @@ def _note_tag(heard: _Heard, html: str, start: int, end: int) -> None:
         heard.marks.extend((start, end))
 
 
-def _placed(text: str, heard: _Heard, marks: list[int]) -> list[Seen]:
-    """Give the top-level blocks their ranges in characters, trimmed, and their parts."""
-    seen: list[Seen] = []
-    for name, mark in heard.tops:
-        start, end = marks[mark], marks[mark + 1]
-        piece = text[start:end].rstrip()
+def _place(text: str, heard: _Heard, marks: list[int], add: Callable[..., None]) -> None:
+    """Add the top-level blocks with their ranges in characters, trimmed, and their parts."""
+    for name, mark in zip(heard.names, heard.tops, strict=True):
+        start = marks[mark]
+        piece = text[start : marks[mark + 1]].rstrip()
         if not piece:
             continue
         end = start + len(piece)
         kind = _KINDS[name]
         if kind == "code":
             start = text.rfind("\n", 0, start) + 1  # the parser starts after the indentation, which belongs to code
-        elif piece[0].isspace():
+        elif piece[0] <= " " or piece[0].isspace():
             start = end - len(piece.lstrip())
-        if mark in heard.words:
+        if kind == "heading":
             title = _ANCHOR.sub("", " ".join("".join(heard.words[mark]).split()))
-            seen.append(Seen(kind, start, end, _LEVELS[name], title))
-        elif mark in heard.parts:
+            add(kind, start, end, _LEVELS[name], title)
+        elif kind in _PARTS:
             ranges = [(marks[part], marks[part + 1]) for part in heard.parts[mark]]
-            seen.append(Seen(kind, start, end, parts=_parts(text, kind, ranges, end)))
+            add(kind, start, end, None, "", _parts(text, kind, ranges, end))
+        elif kind == "html" and _only_comments(piece):
+            add("comment", start, end)
         else:
-            seen.append(Seen("comment" if kind == "html" and _only_comments(piece) else kind, start, end))
-    return seen
+            add(kind, start, end)
 
 
 def _parts(text: str, kind: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...]:

@@ -89,14 +89,23 @@ def _units(task: Task, room: int) -> list[Unit]:
         # what is left out between two blocks takes no room
         place += begin - reached if index - before <= 1 else 1
         kind = blocks[index].kind
-        if kind == "figure" or (finish - begin) * 2 <= room or tokens.fits(start, end, room):
+        if finish - begin + NEAR <= room or kind == "figure" or tokens.fits(start, end, room):
             units.append(Unit(start, end, index, kind == "heading", place, place + finish - begin))
         else:
-            for piece in _pieces(task, (start, end), index, room):
-                low, high = (tokens.at(position) - begin for position in piece)
-                units.append(Unit(*piece, index, False, place + low, place + high))
+            units += _divided(task, (start, end), index, room, place - begin)
         place, reached, before = place + finish - begin, finish, index
     return units
+
+
+def _divided(task: Task, span: Range, block: int, room: int, shift: int) -> list[Unit]:
+    """Give a paragraph that is too long as units; `shift` leads from tokens of the text to tokens of content."""
+    code = task.document.blocks[block].kind == "code"
+    ladder = [line_cuts(task.text)] if code else [line_cuts(task.text), sentence_cuts(task.text, task.language)]
+    pieces = divide(task.tokens, span, ladder, room, most=task.room(block) + NEAR, indented=code)
+    begins = task.tokens.at_each([start for start, _ in pieces])
+    finishes = task.tokens.at_each([end for _, end in pieces])
+    places = zip(pieces, begins, finishes, strict=True)
+    return [Unit(*piece, block, False, begin + shift, finish + shift) for piece, begin, finish in places]
 
 
 def _paragraphs(task: Task) -> Iterator[tuple[int, int, int]]:
@@ -109,12 +118,6 @@ def _paragraphs(task: Task) -> Iterator[tuple[int, int, int]]:
         for piece in between(cuts, block.start, block.end) if cuts else ((block.start, block.end),):
             if span := trimmed(task.text, *piece) if cuts else piece:
                 yield *span, index
-
-
-def _pieces(task: Task, span: Range, block: int, room: int) -> list[Range]:
-    code = task.document.blocks[block].kind == "code"
-    ladder = [line_cuts(task.text)] if code else [line_cuts(task.text), sentence_cuts(task.text, task.language)]
-    return divide(task.tokens, span, ladder, room, most=task.room(block) + NEAR, indented=code)
 
 
 def _runs(units: Sequence[Unit], smallest: int) -> Iterator[Sequence[Unit]]:
@@ -189,6 +192,6 @@ def _size(units: Sequence[Unit]) -> int:
 def _fits(task: Task, units: Sequence[Unit], room: int) -> bool:
     first, last = units[0], units[-1]
     size = last.end_at - first.start_at
-    if task.holes:
-        return size <= room
-    return task.tokens.fits(first.start, last.end, room)
+    if size + NEAR <= room or task.has_holes(first.start, last.end):
+        return size + NEAR <= room
+    return size - NEAR <= room and task.tokens.exact(first.start, last.end) <= room

@@ -41,35 +41,35 @@ class Draft:
 
     __slots__ = ("begin", "end", "finish", "first", "kind", "last", "size", "solid", "start")
 
-    def __init__(self, kind: str, span: Range, block: int, begin: int, finish: int) -> None:
+    def __init__(self, kind: str, start: int, end: int, block: int, begin: int, finish: int) -> None:
         """Begin with one block or a part of it."""
         self.kind = kind
-        self.start, self.end = span
+        self.start = start
+        self.end = end
         self.first = self.last = block
-        self.begin, self.finish = begin, finish
+        self.begin = begin
+        self.finish = finish
         self.size = finish - begin
         self.solid = True
 
     def size_with(self, other: Draft) -> int:
         """Tokens of both together."""
-        return other.finish - self.begin if self._touches(other) else self.size + other.size + 2
+        solid = self.solid and other.solid and other.first - self.last <= 1
+        return other.finish - self.begin if solid else self.size + other.size + 2
 
-    def fits_with(self, other: Draft, task: Task, limit: int) -> bool:
-        """Whether both together fit; counted exactly when it is close."""
-        size = self.size_with(other)
-        if size + NEAR <= limit or not self._touches(other):
-            return size + NEAR <= limit
-        return size - NEAR <= limit and task.tokens.exact(self.start, other.end) <= limit
-
-    def take(self, other: Draft) -> None:
-        """Grow by the next draft."""
-        self.size = self.size_with(other)
-        self.solid = self._touches(other)
-        self.kind = self.kind if self.kind == other.kind else "mixed"
+    def grow(self, other: Draft, task: Task, limit: int) -> bool:
+        """Take in the next draft, if both together fit; counted exactly when it is close."""
+        solid = self.solid and other.solid and other.first - self.last <= 1
+        size = other.finish - self.begin if solid else self.size + other.size + 2
+        if size + NEAR > limit:
+            close = solid and size - NEAR <= limit
+            if not close or task.tokens.exact(self.start, other.end) > limit:
+                return False
+        if self.kind != other.kind:
+            self.kind = "mixed"
         self.end, self.last, self.finish = other.end, other.last, other.finish
-
-    def _touches(self, other: Draft) -> bool:
-        return self.solid and other.solid and other.first - self.last <= 1
+        self.size, self.solid = size, solid
+        return True
 
 
 class Structure:
@@ -137,19 +137,19 @@ def _packed(task: Task, section: list[int], begins: list[int], finishes: list[in
     blocks, tokens = task.document.blocks, task.tokens
     target, room = task.options.target_tokens, task.room(section[0])
     drafts: list[Draft] = []
+    before: Draft | None = None  # the draft that the next paragraph may be added to
     for index in section:
         block = blocks[index]
         kind = "paragraph" if block.kind == "html" else block.kind
-        draft = Draft(kind, (block.start, block.end), index, begins[index], finishes[index])
-        if kind != "figure" and draft.size + NEAR > room and not tokens.fits(block.start, block.end, room):
+        draft = Draft(kind, block.start, block.end, index, begins[index], finishes[index])
+        if draft.size + NEAR > room and kind != "figure" and not tokens.fits(block.start, block.end, room):
             drafts += _divided(task, block, draft, room)
+            draft = drafts[-1]
+        elif kind == "paragraph" and before and before.size < target and before.grow(draft, task, room):
             continue
-        before = drafts[-1] if drafts else draft
-        adding = kind == before.kind == "paragraph" and before is not draft and before.size < target
-        if adding and before.fits_with(draft, task, room):
-            before.take(draft)
         else:
             drafts.append(draft)
+        before = draft if kind == "paragraph" else None
     return drafts
 
 
@@ -163,9 +163,9 @@ def _divided(task: Task, block: Block, whole: Draft, room: int) -> list[Draft]:
     drafts = []
     for first, after in fill(tokens, units, min(task.options.target_tokens, limit), limit):
         start, end = units[first][0], units[after - 1][1]
-        drafts.append(Draft(whole.kind, (start, end), whole.first, tokens.at(start), tokens.at(end)))
-    if len(drafts) > 1 and drafts[-1].size < task.options.min_tokens and drafts[-2].fits_with(drafts[-1], task, limit):
-        drafts[-2].take(drafts.pop())
+        drafts.append(Draft(whole.kind, start, end, whole.first, tokens.at(start), tokens.at(end)))
+    if len(drafts) > 1 and drafts[-1].size < task.options.min_tokens and drafts[-2].grow(drafts[-1], task, limit):
+        drafts.pop()
     return drafts
 
 
@@ -195,9 +195,8 @@ def _joined(task: Task, drafts: list[Draft]) -> list[Draft]:
         short = before.size < smallest or draft.size < smallest
         mixing = task.options.mix_code and draft.kind == "code" and draft.size < smallest and before.kind != "table"
         apart = before.kind in _APART or (draft.kind in _APART and not mixing)
-        if short and not apart and before.size_with(draft) < target and before.fits_with(draft, task, room):
-            before.take(draft)
-        else:
+        joins = short and not apart and before.size_with(draft) < target
+        if not (joins and before.grow(draft, task, room)):
             joined.append(draft)
     return joined
 
@@ -207,23 +206,19 @@ def _lengthened(task: Task, drafts: list[Draft]) -> list[Draft]:
     smallest, room = task.options.min_tokens, task.room(drafts[0].first)
     kept: list[Draft] = []
     for place, draft in enumerate(drafts):
-        last = place == len(drafts) - 1
         before = kept[-1] if kept else None
-        if before and _must_grow(before, smallest) and draft.kind not in _APART and before.fits_with(draft, task, room):
-            before.take(draft)  # its left neighbour could not take it, or there was none
-        elif before and not last and _must_grow(draft, smallest) and _takes(before, draft, task, room):
-            before.take(draft)
-        else:
-            kept.append(draft)
+        if before and before.kind not in _APART and draft.kind not in _APART:
+            last = place == len(drafts) - 1
+            # when the one before is still short, its own left neighbour could not take it
+            wanted = _too_short(before, smallest) or (_too_short(draft, smallest) and not last)
+            if wanted and before.grow(draft, task, room):
+                continue
+        kept.append(draft)
     return kept
 
 
-def _must_grow(draft: Draft, smallest: int) -> bool:
+def _too_short(draft: Draft, smallest: int) -> bool:
     return draft.size < smallest and draft.kind not in _MAY_BE_SHORT
-
-
-def _takes(draft: Draft, other: Draft, task: Task, room: int) -> bool:
-    return draft.kind not in _APART and draft.fits_with(other, task, room)
 
 
 def _context_ranges(task: Task, block: Block) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
