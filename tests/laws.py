@@ -120,7 +120,7 @@ def _identity(document: Document, records: Sequence[dict[str, Any]]) -> list[str
 
 
 def _graphemes(document: Document, records: Sequence[dict[str, Any]], tokenizer: Any, most: int | None) -> list[str]:
-    """A cut inside a grapheme is allowed only if the grapheme doesn't fit beside the tags."""
+    """Find cuts inside a grapheme; one is allowed only if the grapheme doesn't fit beside the tags."""
     text = document.text
     clusters: dict[int, str] = {}
     position = 0

@@ -84,7 +84,7 @@ def rendered(text: str, pieces: Sequence[Piece]) -> str:
 
 
 def joiner_between(text: str, end: int, start: int) -> str:
-    """Give the white space that stands for what lies between two ranges: an empty line, a line end, a space, nothing."""
+    """Give the white space that stands for what lies between two ranges: empty line, line end, space, nothing."""
     gap = text[end:start]
     if gap.strip() or gap.count("\n") > 1:
         return "\n\n"

@@ -1,4 +1,4 @@
-"""What a chunk repeats around its core: headings in a template, table heads, fences, overlap; priced, attached, recounted.
+"""What a chunk repeats around its core: headings in a template, table heads, fences, overlap.
 
 A strategy plans cores; `settle` makes chunks of them, the same way for all. Context is priced before the cut; overlap
 only takes what the core leaves free. One exact count decides; a core that fails it is cut again.
@@ -6,6 +6,7 @@ only takes what the core leaves free. One exact count decides; a core that fails
 
 from __future__ import annotations
 
+import itertools
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -73,7 +74,7 @@ class Task:
         return [(block.start, block.end) for block in self.document.blocks if block.kind in LEFT_OUT_KINDS]
 
     def prefix(self, block: int) -> tuple[str, int]:
-        """What the template puts before a chunk that starts with this block, and its tokens."""
+        """Give what the template puts before a chunk that starts with this block, and its tokens."""
         if self.options.template == "plain":
             return "", 0
         path = self.document.blocks[block].headings_path
@@ -113,8 +114,15 @@ class Task:
 class Strategy(Protocol):
     """What a strategy must say: where the cores are, what they repeat, and where overlap starts."""
 
-    name: str
-    options: type[Options]
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        ...
+
+    @property
+    def options(self) -> type[Options]:
+        """The dataclass that declares its options."""
+        ...
 
     def plan(self, task: Task) -> list[Plan]:
         """Plan the cores, in order."""
@@ -214,7 +222,7 @@ def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
     if not prefix:
         if len(pieces) == 1:
             return task.tokens.exact(pieces[0].start, pieces[0].end) + task.added
-        gaps = zip(pieces, pieces[1:], strict=False)
+        gaps = itertools.pairwise(pieces)
         if all(after.start >= before.end and text[before.end : after.start] == after.joiner for before, after in gaps):
             return task.tokens.exact(pieces[0].start, pieces[-1].end) + task.added
     return task.tokens.tokenizer.count(prefix + rendered(text, pieces))

@@ -1,7 +1,8 @@
-"""Options: declared once, as fields of a frozen dataclass; checked here; read by every face from the same declaration."""
+"""Options: declared once, as fields of a frozen dataclass; checked here; every face reads the same declaration."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, Final, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, Final, TypeVar
 from spanwise.errors import OptionError, did_you_mean
 
 SMALLEST_LIMIT: Final = 16
+_SIZES: Final = ("min_tokens", "target_tokens", "max_tokens")
 TEMPLATES: Final = ("plain", "tags", "breadcrumb")
 
 
@@ -35,10 +37,10 @@ class Options:
     max_heading_levels: int = option(2, "how many headings the template `tags` names", low=1, high=6)
 
 
-O_co = TypeVar("O_co", bound=Options, covariant=True)
+Chosen = TypeVar("Chosen", bound=Options)
 
 
-def options_of(kind: type[O_co], given: Mapping[str, Any]) -> O_co:
+def options_of(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
     """Check what is given, and let the defaults bow to it."""
     declared = {item.name: item for item in fields(kind)}
     for name, value in given.items():
@@ -68,25 +70,28 @@ def _check(item: Field[Any], value: Any) -> None:
 
 def _bowed(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
     """Fit the default sizes to those that are given; given ones that contradict each other are refused."""
+    _refuse_contradictions(given)
+    default: dict[str, Any] = {name: item.default for name, item in declared.items()}
     sizes: dict[str, Any] = {}
-    known = {name: given.get(name) for name in ("min_tokens", "target_tokens", "max_tokens", "overlap_tokens")}
-    ordered = [name for name in ("min_tokens", "target_tokens", "max_tokens") if known[name] is not None]
-    for smaller, larger in zip(ordered, ordered[1:], strict=False):
-        if known[smaller] > known[larger]:
-            rule = f"must be at most `{larger}` ({known[larger]})"
-            raise OptionError(smaller, rule, value=known[smaller], hint=f"try {known[larger]}")
     if "target_tokens" in declared:
-        defaults = {name: declared[name].default for name in ("min_tokens", "target_tokens", "max_tokens")}
-        low, goal, most = known["min_tokens"], known["target_tokens"], known["max_tokens"]
-        most = most if most is not None else max(defaults["max_tokens"], low or 0, goal or 0)
-        goal = goal if goal is not None else max(min(defaults["target_tokens"], most), low or 0)
-        low = low if low is not None else min(defaults["min_tokens"], goal)
-        sizes = {"min_tokens": low, "target_tokens": goal, "max_tokens": most}
+        low, goal, most = (given.get(name) for name in _SIZES)
+        most = most if most is not None else max(default["max_tokens"], low or 0, goal or 0)
+        goal = goal if goal is not None else max(min(default["target_tokens"], most), low or 0)
+        low = low if low is not None else min(default["min_tokens"], goal)
+        sizes = dict(zip(_SIZES, (low, goal, most), strict=True))
     if "overlap_tokens" in declared:
-        half = (sizes.get("max_tokens") or declared["max_tokens"].default) // 2
-        overlap = known["overlap_tokens"]
+        half = sizes["max_tokens"] // 2
+        overlap = given.get("overlap_tokens")
         if overlap is not None and overlap > half:
             rule = f"must be between 0 and half of `max_tokens` ({half})"
             raise OptionError("overlap_tokens", rule, value=overlap, hint=f"try {half // 4}")
-        sizes["overlap_tokens"] = overlap if overlap is not None else min(declared["overlap_tokens"].default, half)
+        sizes["overlap_tokens"] = overlap if overlap is not None else min(default["overlap_tokens"], half)
     return sizes
+
+
+def _refuse_contradictions(given: Mapping[str, Any]) -> None:
+    ordered = [name for name in _SIZES if given.get(name) is not None]
+    for smaller, larger in itertools.pairwise(ordered):
+        if given[smaller] > given[larger]:
+            rule = f"must be at most `{larger}` ({given[larger]})"
+            raise OptionError(smaller, rule, value=given[smaller], hint=f"try {given[larger]}")

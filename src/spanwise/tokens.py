@@ -26,6 +26,9 @@ NEAR: Final = 4
 """How many tokens a subtraction may be off; closer to a limit than this, only an exact count is believed."""
 
 
+_WINDOW: Final = 1 << 16
+
+
 class Tokenizer(Protocol):
     """What Spanwise asks of a tokenizer; give any object of this shape as `tokenizer`.
 
@@ -34,9 +37,20 @@ class Tokenizer(Protocol):
     exact counts need no encoding.
     """
 
-    name: str
-    added: int
-    seam: re.Pattern[str] | None
+    @property
+    def name(self) -> str:
+        """What errors and records call it."""
+        ...
+
+    @property
+    def added(self) -> int:
+        """How many special tokens the embedder puts around every text."""
+        ...
+
+    @property
+    def seam(self) -> re.Pattern[str] | None:
+        """Where a token always begins, if such places are known."""
+        ...
 
     def count(self, text: str) -> int:
         """Count exactly what an embedder would see."""
@@ -50,13 +64,34 @@ class Tokenizer(Protocol):
 class TokenMap:
     """Where the tokens of one text end; made in one pass, asked many times."""
 
-    __slots__ = ("_ends", "text", "tokenizer")
+    __slots__ = ("_ends", "_torn", "text", "tokenizer")
 
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         """Encode the text, once."""
         self.text = text
         self.tokenizer = tokenizer
-        self._ends = tokenizer.ends(text)
+        self._torn: list[int] = []  # where a text without seams had to be cut for encoding
+        seam = tokenizer.seam
+        if seam is None or len(text) <= _WINDOW:
+            self._ends = tokenizer.ends(text)
+        else:
+            self._ends = self._in_windows(seam)
+
+    def _in_windows(self, seam: re.Pattern[str]) -> array[int]:
+        """Encode a long text seam by seam: less memory, and a word of a megabyte takes no more than its share."""
+        text, ends, start = self.text, array("i"), 0
+        while start < len(text):
+            end = min(start + _WINDOW, len(text))
+            if end < len(text):
+                found = _last(seam).match(text, max(start, end - 2048), end)
+                if found and found.end() > start:
+                    end = found.end()
+                else:
+                    self._torn.append(end)
+            window = self.tokenizer.ends(text[start:end])
+            ends += _moved(window, start)
+            start = end
+        return ends
 
     def at(self, position: int) -> int:
         """How many tokens have ended at this character."""
@@ -105,11 +140,14 @@ class TokenMap:
             at_seam = start == 0 or seam.match(text, start - 1)
             head = None if at_seam else seam.search(text, start, start + 64)
             tail = _last(seam).match(text, end - 40, end)
-            if tail and (at_seam or head):
+            if tail and (at_seam or head) and not (self._torn and self._is_torn(start, end)):
                 first, last = head.end() if head else start, tail.end()
                 inner = self.count(first, last) + tokenizer.count(text[last:end]) - tokenizer.added
                 return inner if at_seam else inner + tokenizer.count(text[start:first]) - tokenizer.added
         return tokenizer.count(text[start:end]) - tokenizer.added
+
+    def _is_torn(self, start: int, end: int) -> bool:
+        return bisect_right(self._torn, end) > bisect_right(self._torn, start)
 
     def fits(self, start: int, end: int, limit: int) -> bool:
         """Whether a span holds at most `limit` tokens; counted exactly where the subtraction is too close to tell."""
@@ -234,8 +272,16 @@ class HuggingFaceTokenizer:
 
 @cache
 def _last(seam: re.Pattern[str]) -> re.Pattern[str]:
-    """A pattern that ends at the last seam of what it is shown."""
+    """Give the pattern that ends at the last seam of what it is shown."""
     return re.compile(f"(?s:.*)(?:{seam.pattern})")
+
+
+def _moved(ends: array[int], by: int) -> array[int]:
+    if not by:
+        return ends
+    import numpy
+
+    return _as_array(numpy.frombuffer(ends, numpy.int32) + numpy.int32(by))
 
 
 def _as_array(values: numpy.ndarray[Any, Any]) -> array[int]:

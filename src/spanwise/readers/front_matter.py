@@ -27,6 +27,6 @@ def front_matter_end(text: str) -> int:
 
 
 def front_matter_title(text: str, end: int) -> str | None:
-    """The value of `title`, when it is a plain or quoted string on one line."""
+    """Give the value of `title`, when it is a plain or quoted string on one line."""
     found = _TITLE.search(text, 0, end)
     return found[2].strip() or None if found else None

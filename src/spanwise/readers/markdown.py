@@ -153,7 +153,7 @@ def _top_level(event: Any) -> str | None:
 
 
 def _said(event: Any) -> str:
-    """The words of an inline event as a reader of the page would see them."""
+    """Give the words of an inline event as a reader of the page would see them."""
     if event.__class__ is str:
         return " "
     word: str = event.get("Text") or event.get("Code") or ""

@@ -1,7 +1,8 @@
-"""`fixed`: cheap and predictable chunks of about one size, cut between paragraphs, each with a little of the one before."""
+"""`fixed`: cheap and predictable chunks of about one size, cut between paragraphs, with a little overlap."""
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ def _grouped(task: Task, run: Sequence[Unit], room: int) -> list[Sequence[Unit]]
     """Cut a run at the boundaries nearest to equal shares; none too large, none too small that can be helped."""
     edges = [0, *_shares(run, min(room, 1.1 * task.options.target_tokens), task.options.target_tokens), len(run)]
     groups: list[Sequence[Unit]] = []
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in itertools.pairwise(edges):
         groups += _within(task, run[low:high], room)
     smallest = task.options.min_tokens
     kept: list[Sequence[Unit]] = []

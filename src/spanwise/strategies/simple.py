@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from spanwise.chunks import Plan
 from spanwise.context import NOTHING, Repeated, Task, block_at
 from spanwise.cuts import grapheme_break, trimmed
 from spanwise.documents import Document
 from spanwise.options import Options, option
+
+_LOOK_BACK: Final = 256
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +35,12 @@ class Simple:
         for multiple in [*range(size, len(text), size), len(text)]:
             if multiple <= start:  # a figure reached beyond it
                 continue
-            cut = _outside_figure(task.document, grapheme_break(text, start, multiple) or multiple, start)
+            # a grapheme longer than this is looked at from the middle: from its start would cost a square
+            low = start if multiple - start <= size + _LOOK_BACK else multiple - _LOOK_BACK
+            boundary = grapheme_break(text, low, multiple)
+            if boundary is None:  # a grapheme goes on, and stays whole
+                continue
+            cut = _outside_figure(task.document, boundary, start)
             plans += _plans(task, start, cut)
             start = cut
         return plans

@@ -1,5 +1,7 @@
-"""`structure`: chunks that follow the Markdown structure. Sections are never mixed, tables and code stay whole or keep
-their heads, short neighbours are joined."""
+"""`structure`: chunks that follow the Markdown structure.
+
+Sections are never mixed, tables and code stay whole or keep their heads, short neighbours are joined.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ class StructureOptions(Options):
 
 
 class Draft:
-    """A core in the making; `begin` and `finish` are tokens ended at its edges, `solid` means nothing is left out inside."""
+    """A core in the making.
+
+    `begin` and `finish` are the tokens ended at its edges; it is `solid` when nothing inside is left out.
+    """
 
     __slots__ = ("begin", "end", "finish", "first", "kind", "last", "size", "solid", "start")
 

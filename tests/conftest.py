@@ -1,0 +1,38 @@
+"""What several test files share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
+settings.register_profile(
+    "spanwise",
+    deadline=None,  # time is bounded by pytest-timeout
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    derandomize=True,  # the same examples on every machine
+)
+settings.load_profile("spanwise")
+
+DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "demo" / "documents"
+
+
+@pytest.fixture(scope="session")
+def word_piece(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A BERT-like tokenizer.json, trained on the demo's documents, that puts two special tokens around every text."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["[UNK]", "[CLS]", "[SEP]", "[PAD]"]
+    trainer = trainers.WordPieceTrainer(vocab_size=3000, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator([path.read_text(encoding="utf-8") for path in sorted(DEMO.glob("*.md"))], trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 1), ("[SEP]", 2)]
+    )
+    tokenizer.enable_truncation(max_length=64)
+    tokenizer.enable_padding(length=64)
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
+    tokenizer.save(str(path))
+    return str(path)

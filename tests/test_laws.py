@@ -1,0 +1,110 @@
+"""The laws, for every strategy and every tokenizer in the tables, on made and on hostile text."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import broken_laws
+from made_markdown import markdown
+
+import spanwise
+from spanwise.readers import FORMATS
+from spanwise.strategies import STRATEGIES
+from spanwise.tokens import TOKENIZERS, tokenizer_of
+
+ALL_TOKENIZERS = (*TOKENIZERS, "tokenizer.json")
+SIZES = (16, 17, 23, 40, 100, 300, 900)
+
+
+def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Chunk a text and fail with the laws that the chunks break."""
+    document = spanwise.read_text(text, form)
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, tokenizer, **options)]
+    assert broken_laws(document, records, tokenizer_of(tokenizer), options.get("max_tokens")) == []
+    return records
+
+
+@st.composite
+def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
+    """Draw options: sizes from the smallest to more than any text here has."""
+    options: dict[str, Any] = {"template": draw(st.sampled_from(("plain", "plain", "tags", "breadcrumb")))}
+    if strategy == "simple":
+        options["max_chars"] = draw(st.sampled_from((1, 7, 100, 1000)))
+    if strategy != "simple" or draw(st.booleans()):
+        options["max_tokens"] = draw(st.sampled_from(SIZES))
+    if strategy == "structure":
+        options["mix_code"] = draw(st.booleans())
+    if strategy == "fixed":
+        options["overlap_ratio"] = draw(st.sampled_from((0.0, 0.12, 0.5)))
+    return options
+
+
+@pytest.mark.parametrize("tokenizer", ALL_TOKENIZERS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_laws_on_made_markdown(strategy: str, tokenizer: str, word_piece: str) -> None:
+    name = word_piece if tokenizer == "tokenizer.json" else tokenizer
+
+    @given(markdown(), st.sampled_from(sorted(FORMATS)), options_for(strategy))
+    @settings(max_examples=60)
+    def hold(text: str, form: str, options: dict[str, Any]) -> None:
+        checked(text, form, strategy, name, options)
+
+    hold()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_laws_on_any_characters(strategy: str) -> None:
+    @given(st.text(max_size=400), st.sampled_from(sorted(FORMATS)), options_for(strategy))
+    @settings(max_examples=150)
+    def hold(text: str, form: str, options: dict[str, Any]) -> None:
+        checked(text, form, strategy, "cl100k", options)
+
+    hold()
+
+
+@pytest.mark.parametrize("tokenizer", ALL_TOKENIZERS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_laws_on_hostile_text(name: str, strategy: str, tokenizer: str, word_piece: str) -> None:
+    size = word_piece if tokenizer == "tokenizer.json" else tokenizer
+    for max_tokens, template in ((16, "plain"), (64, "tags"), (900, "plain")):
+        options = {"max_tokens": max_tokens, "template": template}
+        checked(HOSTILE[name](3000), "markdown", strategy, size, options)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.timeout(60)
+def test_a_megabyte_of_hostile_text(name: str, strategy: str) -> None:
+    checked(HOSTILE[name](1_000_000), "markdown", strategy, "cl100k", {"max_tokens": 750})
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_same_bytes_in_another_process(strategy: str) -> None:
+    program = (
+        "import json, sys, spanwise\n"
+        "document = spanwise.read_text(sys.stdin.read())\n"
+        f"records = [chunk.to_dict() for chunk in spanwise.chunk(document, {strategy!r})]\n"
+        "sys.stdout.write(json.dumps(records))\n"
+    )
+    text = "# A\n\nOne. Two.\n\n- a\n- b\n\n| x |\n|---|\n| 1 |\n\n```\ncode\n```\n" * 40
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    here = json.dumps([chunk.to_dict() for chunk in spanwise.chunk(spanwise.read_text(text), strategy)])
+    assert outputs == {here}
