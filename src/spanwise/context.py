@@ -244,7 +244,7 @@ def _cut_again(task: Task, plan: Plan, count: int) -> list[Plan]:
             Plan(max(middle[1], plan.start), plan.end, content[at], plan.last),
         ]
     kind = blocks[plan.first].kind
-    cutter = line_cuts(task.text) if kind in {"code", "table"} else sentence_cuts(task.text, task.language)
+    cutter = line_cuts(task.text) if kind in {"code", "table"} else sentence_cuts(task.text, lambda: task.language)
     units = divide(tokens, (plan.start, plan.end), [cutter], goal, most=room + NEAR, indented=kind == "code")
     if len(units) < 2:
         units = _halves(task, plan)

@@ -50,6 +50,16 @@ def trimmed(text: str, start: int, end: int, *, indented: bool = False) -> tuple
     return first, end
 
 
+def sides_of(text: str, start: int, cut: int, end: int) -> tuple[int, int] | None:
+    """Give where the text before a cut ends and the text after it begins; None when one side is blank."""
+    near = max(start, cut - 64)
+    before = text[near:cut].rstrip()
+    if not before:
+        near, before = start, text[start:cut].rstrip()
+    after = _VISIBLE.search(text, cut, end)
+    return (near + len(before), after.start()) if before and after else None
+
+
 def line_cuts(text: str) -> Cutter:
     """Cut before every line that isn't blank."""
     return _by_pattern(text, _NEXT_LINE)
@@ -75,9 +85,9 @@ def cell_cuts(text: str) -> Cutter:
     return cuts
 
 
-def sentence_cuts(text: str, language: str) -> Cutter:
-    """Cut where a sentence begins."""
-    return lambda start, end: sentence_starts(text, start, end, language)
+def sentence_cuts(text: str, language: Callable[[], str]) -> Cutter:
+    """Cut where a sentence begins; the language is asked for only when there is something to cut."""
+    return lambda start, end: sentence_starts(text, start, end, language())
 
 
 def position_cuts(positions: Sequence[int]) -> Cutter:

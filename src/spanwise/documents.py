@@ -213,7 +213,7 @@ class Document:
         """Check that blocks ascend inside the text, and that the document has an id."""
         reached = 0
         for block in self.blocks:
-            if block.start < reached:
+            if block.start < reached or block.end <= block.start:
                 raise DocumentError("blocks", "must ascend and not overlap", value=tuple(block[:3]))
             reached = block.end
         if reached > len(self.text):

@@ -16,6 +16,11 @@ def characters_at(raw: bytes, byte_positions: numpy.ndarray[Any, Any]) -> numpy.
     import numpy
 
     data = numpy.frombuffer(raw, numpy.int8)
+    if len(data) <= _STEP:  # most documents
+        sums = numpy.zeros(len(data) + 1, numpy.int32)
+        numpy.cumsum(data >= -64, out=sums[1:])  # continuation bytes are -128 … -65
+        small: numpy.ndarray[Any, Any] = sums[byte_positions]
+        return small
     characters = numpy.empty(len(byte_positions), numpy.int32)
     edges = numpy.arange(0, len(data) + _STEP, _STEP, dtype=byte_positions.dtype)
     bounds: list[int] = byte_positions.searchsorted(edges, "left").tolist()
@@ -23,7 +28,7 @@ def characters_at(raw: bytes, byte_positions: numpy.ndarray[Any, Any]) -> numpy.
     for start, low, high in zip(range(0, len(data), _STEP), bounds, bounds[1:], strict=False):
         sums = numpy.empty(min(_STEP, len(data) - start) + 1, numpy.int32)
         sums[0] = 0
-        numpy.cumsum(data[start : start + _STEP] >= -64, out=sums[1:])  # continuation bytes are -128 … -65
+        numpy.cumsum(data[start : start + _STEP] >= -64, out=sums[1:])
         characters[low:high] = sums[byte_positions[low:high] - start] + before
         before += int(sums[-1])
     characters[bounds[-1] :] = before
@@ -37,9 +42,13 @@ def characters_of_bytes(text: str, byte_positions: list[int]) -> list[int]:
     import numpy
 
     positions = numpy.array(byte_positions, numpy.int32)
+    raw = text.encode()
+    if len(raw) <= _STEP:  # here any order will do
+        small: list[int] = characters_at(raw, positions).tolist()
+        return small
     order = positions.argsort(kind="stable")
     characters = numpy.empty(len(positions), numpy.int32)
-    characters[order] = characters_at(text.encode(), positions[order])
+    characters[order] = characters_at(raw, positions[order])
     found: list[int] = characters.tolist()
     return found
 

@@ -14,6 +14,7 @@ from spanwise.sentences import sentence_starts
 
 NEVER_TORN: Final = frozenset({"figure"})
 _LOOK_BACK: Final = 64  # enough for an abbreviation or a number before the place that is looked at
+_LOOK_AHEAD: Final = 16  # enough for the word that a sentence begins with
 
 
 def sentence_or_word_start(task: Task, previous: Plan, tokens: int, closed: frozenset[str]) -> int | None:
@@ -47,11 +48,10 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
     high = max(tokens.back(end, fewest), low + 1)
     spans = _stretches(task, previous, low, NEVER_TORN)
     sentences = [start for span in spans for start in (*_whole(span, low, high), *_sentences(task, span, low, high))]
-    near = tokens.back(end, min(wanted, free))
     if not sentences:
-        window = (max(previous.start, near - 200), min(end, near + 200))
-        words = (word_starts(task.text, max(span[0], window[0]), min(span[1], window[1])) for span in spans)
-        sentences = [start for starts in words for start in starts if start >= low]
+        near = tokens.back(end, min(wanted, free))
+        words = (_words(task, spans, max(low, near - reach), min(end, near + reach)) for reach in (24, 200))
+        sentences = next(filter(None, words), [])
     counted = ((abs(tokens.count(start, end) - wanted), start) for start in sentences)
     return min(counted, default=(0, None))[1]
 
@@ -72,11 +72,16 @@ def _stretches(task: Task, previous: Plan, low: int, closed: frozenset[str]) -> 
     return found
 
 
+def _words(task: Task, spans: list[Range], low: int, high: int) -> list[int]:
+    starts = (word_starts(task.text, max(span[0], low - 1), min(span[1], high)) for span in spans if span[0] < high)
+    return [start for found in starts for start in found if start >= low]
+
+
 def _whole(span: Range, low: int, high: int) -> Iterable[int]:
     return (span[0],) if low <= span[0] < high else ()
 
 
 def _sentences(task: Task, span: Range, low: int, high: int) -> list[int]:
-    start = max(span[0], low - _LOOK_BACK)
-    starts = sentence_starts(task.text, start, span[1], task.language)
+    start, end = max(span[0], low - _LOOK_BACK), min(span[1], high + _LOOK_AHEAD)
+    starts = sentence_starts(task.text, start, end, task.language) if start < end else []
     return [place for place in starts if low <= place < high]

@@ -26,8 +26,7 @@ def divide(
     pieces = [piece for piece in ranges if piece]
     if not ladder:
         return pieces
-    begins = tokens.at_each([start for start, _ in pieces])
-    finishes = tokens.at_each([end for _, end in pieces])
+    begins, finishes = tokens.at_edges(pieces)
     units: list[Range] = []
     for piece, begin, finish in zip(pieces, begins, finishes, strict=True):
         if finish - begin + NEAR <= limit:
@@ -42,8 +41,7 @@ def fill(tokens: TokenMap, units: Sequence[Range], target: int, limit: int) -> l
 
     Gives half-open ranges of units. A last group may be small; whether it joins another is for the caller to say.
     """
-    begins = tokens.at_each([start for start, _ in units])
-    finishes = tokens.at_each([end for _, end in units])
+    begins, finishes = tokens.at_edges(units)
     groups: list[tuple[int, int]] = []
     first = 0
     for unit in range(1, len(units)):

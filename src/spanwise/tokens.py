@@ -110,6 +110,11 @@ class TokenMap:
         found: list[int] = ends_view.searchsorted(wanted, "right").tolist()
         return found
 
+    def at_edges(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
+        """`at` for the starts and the ends of many ranges."""
+        found = self.at_each([start for start, _ in ranges] + [end for _, end in ranges])
+        return found[: len(ranges)], found[len(ranges) :]
+
     def count(self, start: int, end: int) -> int:
         """Tokens of a span by subtraction: fast, and off by at most `NEAR`."""
         ends = self._ends

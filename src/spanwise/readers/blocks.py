@@ -15,6 +15,7 @@ from spanwise.documents import Block, LeftOut, Page, Part
 from spanwise.spans import without
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure\b[^<>]*>|</figure\s*>", re.IGNORECASE)
+_new: Final = tuple.__new__
 _FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")
 
 
@@ -75,7 +76,8 @@ class Builder:
             self._path = self._path_under(level, title)
         if base := self._base:
             start, end, parts = start + base, end + base, tuple([_moved(part, base) for part in parts])
-        self.blocks.append(Block(kind, start, end, self._path, level, self._page, parts))
+        # without Block's own checks: kinds come from a reader's table, and Document checks all ranges once more
+        self.blocks.append(_new(Block, (kind, start, end, self._path, level, self._page, parts, None, None, None)))
 
     def finish(self) -> None:
         """Take what is left at the end of the text or page."""

@@ -94,9 +94,9 @@ def _heard(text: str) -> _Heard:
     options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
     figures = may_hold_figures(text)
     heard = _Heard([], [], [], {}, {}, [], [])
-    marks = heard.marks
+    marks, names, tops = heard.marks, heard.names, heard.tops
     part_marks: list[int] = []
-    heading_words: list[str] | None = None
+    words: list[str] | None = None  # of the heading that is open
     link_words: list[str] = []
     kind = ""
     wanted: tuple[str, ...] = ()
@@ -104,36 +104,36 @@ def _heard(text: str) -> _Heard:
     event: Any  # a dictionary, or a bare word such as "Rule"
     for event, where in pyromark.events_with_range(text, options=options):
         start = where["start"]
-        if start >= until and (name := _top_level(event)):
-            until, kind, heading_words = where["end"], _KINDS[name], None
-            mark = len(marks)
-            heard.names.append(name)
-            heard.tops.append(mark)
-            marks += (start, until)
-            wanted = _PARTS.get(kind, ())
-            if wanted:
-                heard.parts[mark] = part_marks = []
-            elif kind == "heading":
-                heard.words[mark] = heading_words = []
-                words_until = until
-        elif "Start" in event:
-            tag = event["Start"]
-            if tag.__class__ is not str:
-                if "Link" in tag:
+        if start < until:
+            if "Start" in event:
+                tag = event["Start"]
+                if tag.__class__ is str:
+                    if tag in wanted:
+                        part_marks.append(len(marks))
+                        marks += (start, where["end"])
+                elif "Link" in tag:
                     link_words, link_until = [], where["end"]
                     words_until = max(words_until, link_until)
                     heard.links.append((tag["Link"]["dest_url"], link_words))
-            elif tag in wanted:
-                part_marks.append(len(marks))
-                marks += (start, where["end"])
-        elif figures and "InlineHtml" in event and kind == "paragraph":
-            _note_tag(heard, event["InlineHtml"], start, where["end"])
-        elif start < words_until:
-            word = _said(event)
-            if heading_words is not None:
-                heading_words.append(word)
-            if start < link_until:
-                link_words.append(word)
+            elif start < words_until:
+                word = _said(event)
+                if words is not None:
+                    words.append(word)
+                if start < link_until:
+                    link_words.append(word)
+            if figures and kind == "paragraph" and "InlineHtml" in event:
+                _note_tag(heard, event["InlineHtml"], start, where["end"])
+        elif name := _top_level(event):
+            until, kind, words = where["end"], _KINDS[name], None
+            names.append(name)
+            tops.append(len(marks))
+            wanted = _PARTS.get(kind, ())
+            if wanted:
+                heard.parts[len(marks)] = part_marks = []
+            elif kind == "heading":
+                heard.words[len(marks)] = words = []
+                words_until = until
+            marks += (start, until)
     return heard
 
 
@@ -142,10 +142,8 @@ def _top_level(event: Any) -> str | None:
     if event.__class__ is str:
         return "Rule" if event == "Rule" else None
     tag = event.get("Start")
-    if tag.__class__ is str:
+    if tag.__class__ is str or tag is None:
         return tag if tag in _KINDS else None
-    if tag is None:
-        return None
     if "Heading" in tag:
         return str(tag["Heading"]["level"])
     name: str = next(iter(tag))

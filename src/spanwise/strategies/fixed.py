@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from math import ceil
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from spanwise.chunks import Plan
 from spanwise.context import NOTHING, Repeated, Task
-from spanwise.cuts import line_cuts, paragraph_cuts, sentence_cuts, trimmed
+from spanwise.cuts import grapheme_break, line_cuts, paragraph_cuts, sentence_cuts, sides_of, trimmed, word_break
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.options import Options, option
 from spanwise.overlaps import nearest_start
 from spanwise.packing import Range, divide
+from spanwise.sentences import sentence_starts
 from spanwise.spans import between
 from spanwise.tokens import NEAR
+
+_NEAR_CHARS: Final = 160  # a sentence mostly begins this near
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,13 +34,13 @@ class FixedOptions(Options):
     overlap_ratio: float = option(0.12, "share of the chunk before that is repeated", low=0.0, high=0.5)
 
 
-class Unit(NamedTuple):
-    """A paragraph, or a part of one that is too long; `start_at` and `end_at` are its place in tokens of content."""
+class Stretch(NamedTuple):
+    """A range of the text, its first and last block, and its place in tokens of content."""
 
     start: int
     end: int
-    block: int
-    heading: bool
+    first: int
+    last: int
     start_at: int
     end_at: int
 
@@ -51,14 +55,13 @@ class Fixed:
         """Cut each run between closing headings into equal shares."""
         if not task.document.blocks:
             return []
-        room = _room(task)
-        units = _units(task, room)
-        plans: list[Plan] = []
-        for run in _runs(units, task.options.min_tokens):
-            for group in _grouped(task, run, room):
-                first, last = group[0], group[-1]
-                plans.append(Plan(first.start, last.end, first.block, last.block, task.options.overlap_ratio > 0))
-        return plans
+        room, overlap = _room(task), task.options.overlap_ratio > 0
+        stretches = [
+            stretch
+            for run in _runs(task, _paragraphs(task))
+            for stretch in _long_enough(task, _balanced(task, run, room), room)
+        ]
+        return [Plan(*stretch[:4], overlap) for stretch in stretches]
 
     def repeat(self, task: Task, plan: Plan) -> Repeated:
         """Repeat nothing but overlap."""
@@ -78,121 +81,166 @@ def _room(task: Task) -> int:
     return min(task.room(index) for index in range(len(task.document.blocks)))
 
 
-def _units(task: Task, room: int) -> list[Unit]:
-    """Give the paragraphs; one that is longer than the limit as its lines, sentences, words."""
-    ranges = list(_paragraphs(task))
-    begins = task.tokens.at_each([start for start, _, _ in ranges])
-    finishes = task.tokens.at_each([end for _, end, _ in ranges])
-    blocks, tokens = task.document.blocks, task.tokens
-    units: list[Unit] = []
-    place, reached, before = 0, 0, -1
-    for (start, end, index), begin, finish in zip(ranges, begins, finishes, strict=True):
-        # what is left out between two blocks takes no room
-        place += begin - reached if index - before <= 1 else 1
-        kind = blocks[index].kind
-        if finish - begin + NEAR <= room or kind == "figure" or tokens.fits(start, end, room):
-            units.append(Unit(start, end, index, kind == "heading", place, place + finish - begin))
-        else:
-            units += _divided(task, (start, end), index, room, place - begin)
-        place, reached, before = place + finish - begin, finish, index
-    return units
-
-
-def _divided(task: Task, span: Range, block: int, room: int, shift: int) -> list[Unit]:
-    """Give a paragraph that is too long as units; `shift` leads from tokens of the text to tokens of content."""
-    code = task.document.blocks[block].kind == "code"
-    ladder = [line_cuts(task.text)] if code else [line_cuts(task.text), sentence_cuts(task.text, task.language)]
-    pieces = divide(task.tokens, span, ladder, room, most=task.room(block) + NEAR, indented=code)
-    begins = task.tokens.at_each([start for start, _ in pieces])
-    finishes = task.tokens.at_each([end for _, end in pieces])
-    places = zip(pieces, begins, finishes, strict=True)
-    return [Unit(*piece, block, False, begin + shift, finish + shift) for piece, begin, finish in places]
-
-
-def _paragraphs(task: Task) -> Iterator[tuple[int, int, int]]:
-    """Give blocks, and of loose lists the stretches between blank lines."""
-    cutter = paragraph_cuts(task.text)
+def _paragraphs(task: Task) -> list[Stretch]:
+    """Give blocks, and of loose lists the stretches between blank lines; what is left out between takes no room."""
+    cutter, ranges, indices = paragraph_cuts(task.text), list[Range](), list[int]()
     for index, block in enumerate(task.document.blocks):
         if block.kind in LEFT_OUT_KINDS:
             continue
         cuts = cutter(block.start, block.end) if block.kind == "list" else []
-        for piece in between(cuts, block.start, block.end) if cuts else ((block.start, block.end),):
-            if span := trimmed(task.text, *piece) if cuts else piece:
-                yield *span, index
+        pieces = (
+            [trimmed(task.text, *piece) for piece in between(cuts, block.start, block.end)] if cuts else [block[1:3]]
+        )
+        ranges += [piece for piece in pieces if piece]
+        indices += [index] * (len(ranges) - len(indices))
+    stretches: list[Stretch] = []
+    place, reached, before = 0, 0, -1
+    for (start, end), index, begin, finish in zip(ranges, indices, *task.tokens.at_edges(ranges), strict=True):
+        place += begin - reached if index - before <= 1 else 1
+        stretches.append(Stretch(start, end, index, index, place, place + finish - begin))
+        place, reached, before = place + finish - begin, finish, index
+    return stretches
 
 
-def _runs(units: Sequence[Unit], smallest: int) -> Iterator[Sequence[Unit]]:
-    """Give the stretches between headings that close: those with at least `smallest` tokens before them."""
-    start = 0
-    for place, unit in enumerate(units):
-        if unit.heading and place > start and units[place - 1].end_at - units[start].start_at >= smallest:
-            yield units[start:place]
-            start = place
-    if start < len(units):
-        yield units[start:]
+def _runs(task: Task, paragraphs: list[Stretch]) -> Iterator[list[Stretch]]:
+    """Give the stretches between headings that close: those with at least the minimum before them."""
+    blocks, smallest = task.document.blocks, task.options.min_tokens
+    first = 0
+    for place, paragraph in enumerate(paragraphs):
+        closes = blocks[paragraph.first].kind == "heading" and place > first
+        if closes and paragraphs[place - 1].end_at - paragraphs[first].start_at >= smallest:
+            yield paragraphs[first:place]
+            first = place
+    if paragraphs:
+        yield paragraphs[first:]
 
 
-def _grouped(task: Task, run: Sequence[Unit], room: int) -> list[Sequence[Unit]]:
-    """Cut a run at the boundaries nearest to equal shares; none too large, none too small that can be helped."""
-    edges = [0, *_shares(run, min(room, 1.1 * task.options.target_tokens), task.options.target_tokens), len(run)]
-    groups: list[Sequence[Unit]] = []
-    for low, high in itertools.pairwise(edges):
-        groups += _within(task, run[low:high], room)
-    smallest = task.options.min_tokens
-    kept: list[Sequence[Unit]] = []
-    for group in groups:
-        if kept and _size(kept[-1]) < smallest and _fits(task, [*kept[-1], *group], room):
-            kept[-1] = [*kept[-1], *group]
+def _balanced(task: Task, run: list[Stretch], room: int) -> list[Stretch]:
+    """Cut a run at the allowed boundaries nearest to equal shares; what is still too large is divided further."""
+    origin, target = run[0].start_at, task.options.target_tokens
+    total = run[-1].end_at - origin
+    number = ceil(total / min(room, 1.1 * target)) if total else 1
+    ends = [paragraph.end_at for paragraph in run]
+    rest, found = _joined(run[0], run[-1]), list[Stretch]()
+    for share in range(1, number):
+        wanted = origin + total * share / number
+        cuts = _cuts_around(task, run, bisect_left(ends, wanted), wanted, room)
+        before = max((cut for cut in cuts if cut[0].end_at <= wanted), key=lambda cut: cut[0].end_at, default=None)
+        after = min((cut for cut in cuts if cut[0].end_at >= wanted), key=lambda cut: cut[0].end_at, default=None)
+        chosen = after or before
+        if before and after and after[0].end_at - wanted > wanted - before[0].end_at + 0.1 * target:
+            chosen = before
+        if chosen and rest.start < chosen[1].start:
+            found.append(_joined(rest, chosen[0]))
+            rest = _joined(chosen[1], rest)
+    return [piece for stretch in (*found, rest) for piece in _within(task, run, stretch, room)]
+
+
+def _cuts_around(task: Task, run: list[Stretch], place: int, wanted: float, room: int) -> list[tuple[Stretch, Stretch]]:
+    """Give the boundaries around a wanted place, each as what stands before it and after it.
+
+    They are the edges of the paragraph there, or, if that is too long, cuts inside it. A heading stays with what
+    follows it.
+    """
+    blocks, paragraph = task.document.blocks, run[place]
+    before, after = place, place + 1
+    while before > 0 and blocks[run[before - 1].first].kind == "heading":
+        before -= 1
+    while after < len(run) and blocks[run[after - 1].first].kind == "heading":
+        after += 1
+    edges = [(run[at - 1], run[at]) for at in (before, after) if 0 < at < len(run)]
+    if blocks[paragraph.first].kind == "figure" or _fits(task, paragraph, room):
+        return edges
+    tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start)
+    middle = tokens.reach(paragraph.start, max(int(wanted) - paragraph.start_at, 1))
+    for cut in _inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room):
+        if sides := sides_of(task.text, paragraph.start, cut, paragraph.end):
+            end, start = sides
+            start_at, end_at = tokens.at(start) + shift, tokens.at(end) + shift
+            left = Stretch(paragraph.start, end, paragraph.first, paragraph.last, paragraph.start_at, end_at)
+            right = Stretch(start, paragraph.end, paragraph.first, paragraph.last, start_at, paragraph.end_at)
+            edges.append((left, right))
+    return edges
+
+
+def _inner_cuts(task: Task, paragraph: Stretch, middle: int, room: int) -> list[int]:
+    """Give cuts near the middle of a paragraph that is too long: lines, in a long line sentences, then words.
+
+    Nothing farther away than one chunk is looked at, so that each share costs the same.
+    """
+    text, tokens = task.text, task.tokens
+    low = max(paragraph.start, tokens.back(middle, room))
+    high = min(paragraph.end, tokens.reach(middle, room))
+    start = text.rfind("\n", low, middle) + 1 or low
+    end = text.find("\n", middle, high)
+    end = high if end < 0 else end
+    edges = [edge for edge in (start, end + 1) if paragraph.start < edge < paragraph.end and text[edge - 1] == "\n"]
+    if tokens.fits(start, end, room) and edges:
+        return edges
+    if task.document.blocks[paragraph.first].kind != "code":
+        for reach in (_NEAR_CHARS, high - low):
+            window = max(start, middle - reach), min(end, middle + reach)
+            if starts := sentence_starts(text, *window, task.language):
+                return edges + starts
+    forced = word_break(text, low, middle) or grapheme_break(text, low, middle)
+    return [*edges, forced] if forced else edges
+
+
+def _within(task: Task, run: list[Stretch], stretch: Stretch, room: int) -> list[Stretch]:
+    """Divide a share that is over the limit, greedily."""
+    if _fits(task, stretch, room):
+        return [stretch]
+    groups: list[Stretch] = []
+    first = bisect_right(run, stretch.start, key=itemgetter(0)) - 1
+    for paragraph in takewhile(lambda paragraph: paragraph.start < stretch.end, islice(run, first, None)):
+        inside = stretch.start <= paragraph.start and paragraph.end <= stretch.end
+        whole = inside and _size(paragraph) + NEAR <= room
+        for unit in (paragraph,) if whole else _units(task, paragraph, stretch, room):
+            if groups and _fits(task, _joined(groups[-1], unit), room):
+                groups[-1] = _joined(groups[-1], unit)
+            else:
+                groups.append(unit)
+    return groups
+
+
+def _units(task: Task, paragraph: Stretch, stretch: Stretch, room: int) -> list[Stretch]:
+    """Give what of a paragraph lies in a stretch: whole if it fits, else its lines, sentences, words."""
+    span = max(paragraph.start, stretch.start), min(paragraph.end, stretch.end)
+    kind = task.document.blocks[paragraph.first].kind
+    ladder = [line_cuts(task.text), sentence_cuts(task.text, lambda: task.language)][: 1 if kind == "code" else 2]
+    most = task.room(paragraph.first) + NEAR
+    whole = kind == "figure"
+    pieces = [span] if whole else divide(task.tokens, span, ladder, room, most=most, indented=kind == "code")
+    shift = paragraph.start_at - task.tokens.at(paragraph.start)
+    places = zip(pieces, *task.tokens.at_edges(pieces), strict=True)
+    block = paragraph.first
+    return [Stretch(*piece, block, block, begin + shift, finish + shift) for piece, begin, finish in places]
+
+
+def _long_enough(task: Task, stretches: list[Stretch], room: int) -> list[Stretch]:
+    """Join what is below the minimum with the next, and a last one with the one before."""
+    smallest, kept = task.options.min_tokens, list[Stretch]()
+    for place, stretch in enumerate(stretches):
+        last = place == len(stretches) - 1
+        before = kept[-1] if kept else None
+        short = before and (_size(before) < smallest or (last and _size(stretch) < smallest))
+        if before and short and _fits(task, _joined(before, stretch), room):
+            kept[-1] = _joined(before, stretch)
         else:
-            kept.append(group)
-    if len(kept) > 1 and _size(kept[-1]) < smallest and _fits(task, [*kept[-2], *kept[-1]], room):
-        kept[-2:] = [[*kept[-2], *kept[-1]]]
+            kept.append(stretch)
     return kept
 
 
-def _shares(run: Sequence[Unit], size: float, target: int) -> list[int]:
-    """Give the units before which to cut for chunks of equal size; a heading stays with what follows it."""
-    origin, total = run[0].start_at, _size(run)
-    number = ceil(total / size) if total else 1
-    allowed = [place for place in range(1, len(run)) if not run[place - 1].heading]
-    ends = [run[place - 1].end_at - origin for place in allowed]
-    cuts: list[int] = []
-    for share in range(1, number):
-        wanted = total * share / number
-        after = bisect_right(ends, wanted)
-        after = after - 1 if after and ends[after - 1] == wanted else after
-        before = after - 1
-        if after == len(ends):
-            chosen = before
-        elif before < 0 or ends[after] - wanted <= wanted - ends[before] + 0.1 * target:
-            chosen = after
-        else:
-            chosen = before
-        if chosen >= 0 and (not cuts or allowed[chosen] > cuts[-1]):
-            cuts.append(allowed[chosen])
-    return cuts
+def _joined(first: Stretch, last: Stretch) -> Stretch:
+    return Stretch(first.start, last.end, first.first, last.last, first.start_at, last.end_at)
 
 
-def _within(task: Task, units: Sequence[Unit], room: int) -> list[Sequence[Unit]]:
-    """Divide a share that is over the limit, greedily."""
-    if _fits(task, units, room):
-        return [units]
-    groups: list[list[Unit]] = []
-    for unit in units:
-        if groups and _fits(task, [groups[-1][0], unit], room):
-            groups[-1].append(unit)
-        else:
-            groups.append([unit])
-    return list(groups)
+def _size(stretch: Stretch) -> int:
+    return stretch.end_at - stretch.start_at
 
 
-def _size(units: Sequence[Unit]) -> int:
-    return units[-1].end_at - units[0].start_at
-
-
-def _fits(task: Task, units: Sequence[Unit], room: int) -> bool:
-    first, last = units[0], units[-1]
-    size = last.end_at - first.start_at
-    if size + NEAR <= room or task.has_holes(first.start, last.end):
+def _fits(task: Task, stretch: Stretch, room: int) -> bool:
+    size = _size(stretch)
+    if size + NEAR <= room or task.has_holes(stretch.start, stretch.end):
         return size + NEAR <= room
-    return size - NEAR <= room and task.tokens.exact(first.start, last.end) <= room
+    return size - NEAR <= room and task.tokens.exact(stretch.start, stretch.end) <= room

@@ -86,8 +86,7 @@ class Structure:
     def plan(self, task: Task) -> list[Plan]:
         """Pack each section for itself, join what is too short, and say who may take overlap."""
         blocks = task.document.blocks
-        begins = task.tokens.at_each([block.start for block in blocks])
-        finishes = task.tokens.at_each([block.end for block in blocks])
+        begins, finishes = task.tokens.at_edges([block[1:3] for block in blocks])
         plans: list[Plan] = []
         for section in _sections(blocks):
             drafts = _packed(task, section, begins, finishes)
@@ -176,7 +175,7 @@ def _divided(task: Task, block: Block, whole: Draft, room: int) -> list[Draft]:
 
 def _ladder(task: Task, block: Block) -> list[Cutter]:
     """Say where a block may be cut, coarsest first; below the last rung come words and graphemes."""
-    text, sentences = task.text, sentence_cuts(task.text, task.language)
+    text, sentences = task.text, sentence_cuts(task.text, lambda: task.language)
     if block.kind == "code":
         return [line_cuts(text)]
     if block.kind == "list":
