@@ -11,6 +11,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, NamedTuple, Protocol
 
 from spanwise.chunks import Piece, Plan, Settled, joiner_between, rendered
@@ -51,6 +52,7 @@ class Task:
         if self.added * 2 > self.limit:
             rule = f"must be at least twice the {self.added} tokens that the embedder adds"
             raise OptionError("max_tokens", rule, value=self.limit, hint=f"try {self.added * 4 + 16}")
+        self.joint: int = tokens.tokenizer.count("\n\n") - self.added
         self._language = language or document.metadata.language
         self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
 
@@ -73,6 +75,11 @@ class Task:
         """The ranges that are never content."""
         return [(block.start, block.end) for block in self.document.blocks if block.kind in LEFT_OUT_KINDS]
 
+    @cached_property
+    def _hole_tokens(self) -> list[int]:
+        """The tokens of the holes, added up from the first."""
+        return list(accumulate((self.tokens.count(*hole) for hole in self.holes), initial=0))
+
     def prefix(self, block: int) -> tuple[str, int]:
         """Give what the template puts before a chunk that starts with this block, and its tokens."""
         if self.options.template == "plain":
@@ -90,6 +97,25 @@ class Task:
         """Whether something inside a range is never content."""
         holes = self.holes
         return bool(holes) and bisect_left(holes, (end,)) > bisect_left(holes, (start,))
+
+    def content_tokens(self, start: int, end: int) -> int:
+        """Tokens of a range by subtraction, without what is never content."""
+        size = self.tokens.count(start, end)
+        if not self.holes:
+            return size
+        low, high = bisect_left(self.holes, (start,)), bisect_left(self.holes, (end,))
+        return size - self._hole_tokens[high] + self._hole_tokens[low]
+
+    def core_fits(self, start: int, end: int, guess: int, limit: int) -> bool:
+        """Whether a core fits that is guessed to have so many tokens; counted exactly when it is close."""
+        if guess + NEAR <= limit:
+            return True
+        if guess - NEAR > limit:
+            return False
+        if not self.has_holes(start, end):
+            return self.tokens.exact(start, end) <= limit
+        pieces = "\n\n".join(self.text[low:high] for low, high in self.core_ranges(start, end))
+        return self.tokens.tokenizer.count(pieces) - self.added <= limit
 
     def core_ranges(self, start: int, end: int) -> list[Range]:
         """Give a range without what is never content, each piece trimmed but for the outer edges."""
@@ -233,7 +259,7 @@ def _cut_again(task: Task, plan: Plan, count: int) -> list[Plan]:
     tokens, blocks = task.tokens, task.document.blocks
     guess, room = tokens.count(plan.start, plan.end), task.room(plan.first)
     unseen = max(0, count - guess - task.limit + room)  # what the map didn't see: context, and its own error
-    goal = max(1, min(guess - 1, room - unseen - 1))
+    goal = max(1, min(guess - 1, room - unseen))
     content = [index for index in range(plan.first, plan.last + 1) if blocks[index].kind not in LEFT_OUT_KINDS]
     if len(content) > 1:
         fitting = [at for at in range(1, len(content)) if tokens.count(plan.start, blocks[content[at - 1]].end) <= goal]

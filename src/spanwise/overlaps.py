@@ -44,15 +44,17 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
     """
     fewest, wanted, most = share
     end, tokens = previous.end, task.tokens
-    low = max(tokens.back(end, min(most, free)), previous.start)
+    left_out = tokens.count(previous.start, end) - task.content_tokens(previous.start, end)
+    low = max(tokens.back(end, min(most, free) + left_out), previous.start)
     high = max(tokens.back(end, fewest), low + 1)
     spans = _stretches(task, previous, low, NEVER_TORN)
     sentences = [start for span in spans for start in (*_whole(span, low, high), *_sentences(task, span, low, high))]
     if not sentences:
-        near = tokens.back(end, min(wanted, free))
+        near = tokens.back(end, min(wanted, free) + left_out)
         words = (_words(task, spans, max(low, near - reach), min(end, near + reach)) for reach in (24, 200))
         sentences = next(filter(None, words), [])
-    counted = ((abs(tokens.count(start, end) - wanted), start) for start in sentences)
+    sizes = ((task.content_tokens(start, end), start) for start in sentences)
+    counted = ((abs(size - wanted), start) for size, start in sizes if size <= free)
     return min(counted, default=(0, None))[1]
 
 

@@ -36,10 +36,11 @@ def divide(
     return units
 
 
-def fill(tokens: TokenMap, units: Sequence[Range], target: int, limit: int) -> list[tuple[int, int]]:
+def fill(tokens: TokenMap, units: Sequence[Range], target: int, limit: int, first_limit: int) -> list[tuple[int, int]]:
     """Group neighbours greedily: a unit is added while the group is below `target` and the sum within `limit`.
 
-    Gives half-open ranges of units. A last group may be small; whether it joins another is for the caller to say.
+    The first group may have a limit of its own. Gives half-open ranges of units. A group may be small; whether it
+    joins another is for the caller to say.
     """
     begins, finishes = tokens.at_edges(units)
     groups: list[tuple[int, int]] = []
@@ -47,7 +48,8 @@ def fill(tokens: TokenMap, units: Sequence[Range], target: int, limit: int) -> l
     for unit in range(1, len(units)):
         grown = finishes[unit] - begins[first]
         full = finishes[unit - 1] - begins[first] >= target
-        if full or (grown + NEAR > limit and not tokens.fits(units[first][0], units[unit][1], limit)):
+        most = limit if first else first_limit
+        if full or (grown + NEAR > most and not tokens.fits(units[first][0], units[unit][1], most)):
             groups.append((first, unit))
             first = unit
     if units:

@@ -56,12 +56,8 @@ class Fixed:
         if not task.document.blocks:
             return []
         room, overlap = _room(task), task.options.overlap_ratio > 0
-        stretches = [
-            stretch
-            for run in _runs(task, _paragraphs(task))
-            for stretch in _long_enough(task, _balanced(task, run, room), room)
-        ]
-        return [Plan(*stretch[:4], overlap) for stretch in stretches]
+        shares = [share for run in _runs(task, _paragraphs(task)) for share in _balanced(task, run, room)]
+        return [Plan(*stretch[:4], overlap) for stretch in _long_enough(task, shares, room)]
 
     def repeat(self, task: Task, plan: Plan) -> Repeated:
         """Repeat nothing but overlap."""
@@ -69,7 +65,7 @@ class Fixed:
 
     def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
         """Start at the sentence nearest to the ratio, within 10 to 15 for 12 percent, else at the nearest word."""
-        size, ratio = task.tokens.count(previous.start, previous.end), task.options.overlap_ratio
+        size, ratio = task.content_tokens(previous.start, previous.end), task.options.overlap_ratio
         share = ceil(size * ratio * 10 / 12), round(size * ratio), int(size * ratio * 15 / 12)
         return nearest_start(task, previous, share, free) if share[1] else None
 
@@ -96,7 +92,7 @@ def _paragraphs(task: Task) -> list[Stretch]:
     stretches: list[Stretch] = []
     place, reached, before = 0, 0, -1
     for (start, end), index, begin, finish in zip(ranges, indices, *task.tokens.at_edges(ranges), strict=True):
-        place += begin - reached if index - before <= 1 else 1
+        place += begin - reached if index - before <= 1 else task.joint
         stretches.append(Stretch(start, end, index, index, place, place + finish - begin))
         place, reached, before = place + finish - begin, finish, index
     return stretches
@@ -156,6 +152,8 @@ def _cuts_around(task: Task, run: list[Stretch], place: int, wanted: float, room
     for cut in _inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room):
         if sides := sides_of(task.text, paragraph.start, cut, paragraph.end):
             end, start = sides
+            if blocks[paragraph.first].kind == "code":
+                start = max(cut, task.text.rfind("\n", cut, start) + 1)
             start_at, end_at = tokens.at(start) + shift, tokens.at(end) + shift
             left = Stretch(paragraph.start, end, paragraph.first, paragraph.last, paragraph.start_at, end_at)
             right = Stretch(start, paragraph.end, paragraph.first, paragraph.last, start_at, paragraph.end_at)
@@ -240,7 +238,4 @@ def _size(stretch: Stretch) -> int:
 
 
 def _fits(task: Task, stretch: Stretch, room: int) -> bool:
-    size = _size(stretch)
-    if size + NEAR <= room or task.has_holes(stretch.start, stretch.end):
-        return size + NEAR <= room
-    return size - NEAR <= room and task.tokens.exact(stretch.start, stretch.end) <= room
+    return task.core_fits(stretch.start, stretch.end, _size(stretch), room)

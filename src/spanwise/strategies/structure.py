@@ -57,19 +57,17 @@ class Draft:
         self.size = finish - begin
         self.solid = True
 
-    def size_with(self, other: Draft) -> int:
+    def size_with(self, other: Draft, task: Task) -> int:
         """Tokens of both together."""
         solid = self.solid and other.solid and other.first - self.last <= 1
-        return other.finish - self.begin if solid else self.size + other.size + 2
+        return other.finish - self.begin if solid else self.size + other.size + task.joint
 
     def grow(self, other: Draft, task: Task, limit: int) -> bool:
         """Take in the next draft, if both together fit; counted exactly when it is close."""
         solid = self.solid and other.solid and other.first - self.last <= 1
-        size = other.finish - self.begin if solid else self.size + other.size + 2
-        if size + NEAR > limit:
-            close = solid and size - NEAR <= limit
-            if not close or task.tokens.exact(self.start, other.end) > limit:
-                return False
+        size = other.finish - self.begin if solid else self.size + other.size + task.joint
+        if size + NEAR > limit and not task.core_fits(self.start, other.end, size, limit):
+            return False
         if self.kind != other.kind:
             self.kind = "mixed"
         self.end, self.last, self.finish = other.end, other.last, other.finish
@@ -88,10 +86,10 @@ class Structure:
         blocks = task.document.blocks
         begins, finishes = task.tokens.at_edges([block[1:3] for block in blocks])
         plans: list[Plan] = []
-        for section in _sections(blocks):
+        for section, goes_on in _sections(blocks):
             drafts = _packed(task, section, begins, finishes)
             if len(drafts) > 1:
-                drafts = _lengthened(task, _joined(task, drafts))
+                drafts = _lengthened(task, _joined(task, drafts), goes_on)
             before = ""
             for draft in drafts:
                 overlap = draft.kind in _OVERLAPPING and before in _OVERLAPPING
@@ -113,27 +111,26 @@ class Structure:
         )
         if not wanted.before and not wanted.after:
             return NOTHING
-        if _context_price(task, before + after) > task.limit // 2:
-            return Repeated(dropped=True)
-        return wanted
+        price = _price(task, wanted.before) + _price(task, wanted.after)
+        return wanted if price <= task.limit // 2 else Repeated(dropped=True)
 
     def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
         """Start at a sentence, else at a word."""
         return sentence_or_word_start(task, previous, min(free, task.options.overlap_tokens), _NEVER_TORN)
 
 
-def _sections(blocks: tuple[Block, ...]) -> Iterator[list[int]]:
-    """Give the content blocks between headings and rules."""
+def _sections(blocks: tuple[Block, ...]) -> Iterator[tuple[list[int], bool]]:
+    """Give the content blocks between headings and rules, and whether a rule ends them: then the section goes on."""
     section: list[int] = []
     for index, block in enumerate(blocks):
         if block.kind in _CLOSING:
             if section:
-                yield section
+                yield section, block.kind == "rule"
                 section = []
         elif block.kind not in LEFT_OUT_KINDS:
             section.append(index)
     if section:
-        yield section
+        yield section, False
 
 
 def _packed(task: Task, section: list[int], begins: list[int], finishes: list[int]) -> list[Draft]:
@@ -159,18 +156,30 @@ def _packed(task: Task, section: list[int], begins: list[int], finishes: list[in
 
 def _divided(task: Task, block: Block, whole: Draft, room: int) -> list[Draft]:
     """Split a block that is too large, with room for what its parts repeat."""
-    tokens = task.tokens
-    price = _context_price(task, sum(_context_ranges(task, block), ())) if block.kind in _APART else 0
-    limit = room - price if price <= task.limit // 2 else room
+    tokens, target = task.tokens, task.options.target_tokens
+    before, after = (
+        (_price(task, ranges) for ranges in _context_ranges(task, block)) if block.kind in _APART else (0, 0)
+    )
+    inner, first, last = (room - _kept(task, price) for price in (before + after, after, before))
     span = (block.start, block.end)
-    units = divide(tokens, span, _ladder(task, block), max(limit, 1), most=room + NEAR, indented=block.kind == "code")
-    drafts = []
-    for first, after in fill(tokens, units, min(task.options.target_tokens, limit), limit):
-        start, end = units[first][0], units[after - 1][1]
-        drafts.append(Draft(whole.kind, start, end, whole.first, tokens.at(start), tokens.at(end)))
-    if len(drafts) > 1 and drafts[-1].size < task.options.min_tokens and drafts[-2].grow(drafts[-1], task, limit):
-        drafts.pop()
-    return drafts
+    units = divide(tokens, span, _ladder(task, block), max(inner, 1), most=room + NEAR, indented=block.kind == "code")
+    if before and len(units) > 1 and tokens.fits(units[0][0], units[1][1], first):
+        units[:2] = [(units[0][0], units[1][1])]  # a table head or fence doesn't stand alone
+    if after and len(units) > 1 and tokens.fits(units[-2][0], units[-1][1], last):
+        units[-2:] = [(units[-2][0], units[-1][1])]
+    parts: list[Draft] = []
+    for low, high in fill(tokens, units, target, inner, first):
+        start, end = units[low][0], units[high - 1][1]
+        part = Draft(whole.kind, start, end, whole.first, tokens.at(start), tokens.at(end))
+        short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
+        if not (short and parts[-1].grow(part, task, first if len(parts) == 1 else inner)):
+            parts.append(part)
+    return parts
+
+
+def _kept(task: Task, price: int) -> int:
+    """Give the price of context that is repeated; what would take more than half of the limit is not."""
+    return price if price <= task.limit // 2 else 0
 
 
 def _ladder(task: Task, block: Block) -> list[Cutter]:
@@ -197,22 +206,30 @@ def _joined(task: Task, drafts: list[Draft]) -> list[Draft]:
     for draft in drafts[1:]:
         before = joined[-1]
         short = before.size < smallest or draft.size < smallest
-        mixing = task.options.mix_code and draft.kind == "code" and draft.size < smallest and before.kind != "table"
+        mixing = task.options.mix_code and draft.size < smallest and _is_whole_code(task, draft)
         apart = before.kind in _APART or (draft.kind in _APART and not mixing)
-        joins = short and not apart and before.size_with(draft) < target
+        joins = short and not apart and before.size_with(draft, task) < target
         if not (joins and before.grow(draft, task, room)):
             joined.append(draft)
     return joined
 
 
-def _lengthened(task: Task, drafts: list[Draft]) -> list[Draft]:
-    """Join a draft that is still too short with its left, else its right neighbour; the minimum beats the target."""
+def _is_whole_code(task: Task, draft: Draft) -> bool:
+    block = task.document.blocks[draft.first]
+    return block.kind == "code" and (draft.start, draft.end) == (block.start, block.end)
+
+
+def _lengthened(task: Task, drafts: list[Draft], goes_on: bool) -> list[Draft]:
+    """Join a draft that is still too short with its left, else its right neighbour; the minimum beats the target.
+
+    Only the last of a section may stay short, and it is not the last when the section `goes_on` after a rule.
+    """
     smallest, room = task.options.min_tokens, task.room(drafts[0].first)
     kept: list[Draft] = []
     for place, draft in enumerate(drafts):
         before = kept[-1] if kept else None
         if before and before.kind not in _APART and draft.kind not in _APART:
-            last = place == len(drafts) - 1
+            last = place == len(drafts) - 1 and not goes_on
             # when the one before is still short, its own left neighbour could not take it
             wanted = _too_short(before, smallest) or (_too_short(draft, smallest) and not last)
             if wanted and before.grow(draft, task, room):
@@ -238,5 +255,7 @@ def _context_ranges(task: Task, block: Block) -> tuple[tuple[Range, ...], tuple[
     return ((opening.start(1), opening.end()),), ((closing.start(1), block.end),) if closing and closes else ()
 
 
-def _context_price(task: Task, ranges: tuple[Range, ...]) -> int:
-    return sum(task.tokens.exact(start, end) + 1 for start, end in ranges)
+def _price(task: Task, ranges: tuple[Range, ...]) -> int:
+    """Count what ranges cost with the line ends that join them to the core."""
+    line_end = task.tokens.tokenizer.count("\n") - task.added
+    return sum(task.tokens.exact(start, end) + line_end for start, end in ranges)

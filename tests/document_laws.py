@@ -1,0 +1,77 @@
+"""What holds for every document, whatever reader made it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from spanwise import Block, Document, Part
+
+SHARED_KINDS = {"list", "table"}
+
+
+def assert_document(document: Document) -> None:
+    """Every visible character is in exactly one block; blocks are trimmed; parts lie in order inside their block."""
+    text, reached = document.text, 0
+    for block in document.blocks:
+        assert reached <= block.start < block.end <= len(text), f"{block.kind} at {block.start} overlaps"
+        assert not text[reached : block.start].strip(), f"lost: {text[reached : block.start]!r}"
+        assert_trimmed(text, block)
+        assert (block.level is not None) == (block.kind == "heading")
+        assert all(isinstance(name, str) and name == name.strip() != "" for name in block.headings_path)
+        if block.parts:
+            assert block.kind in SHARED_KINDS
+            assert_parts(text, block.parts, block.start, block.end, items=block.kind == "list")
+        if block.kind == "table":
+            assert [part.header for part in block.parts] == [True] + [False] * (len(block.parts) - 1)
+        reached = block.end
+    assert not text[reached:].strip(), f"lost: {text[reached:]!r}"
+    assert_pages(document)
+
+
+def assert_trimmed(text: str, block: Block) -> None:
+    """No white space at either end, but for the indentation of code."""
+    said = text[block.start : block.end]
+    if block.kind == "code":
+        assert said == said.rstrip()
+        assert "\n" not in said[: len(said) - len(said.lstrip())], f"code starts with blank lines: {said[:40]!r}"
+    else:
+        assert said == said.strip(), f"{block.kind} is not trimmed: {said[:40]!r} … {said[-40:]!r}"
+
+
+def assert_parts(text: str, parts: Sequence[Part], start: int, end: int, *, items: bool) -> None:
+    """Parts ascend, are trimmed, lie inside; rows leave nothing out, top-level items nothing but definitions."""
+    waiting = [(parts, start, end, True)]
+    while waiting:
+        children, low, high, whole = waiting.pop()
+        reached = low
+        for part in children:
+            assert reached <= part.start < part.end <= high
+            said = text[part.start : part.end]
+            assert said == said.strip()
+            assert not whole or may_be_left_out(text[reached : part.start], items)
+            assert items or not part.parts
+            reached = part.end
+            if part.parts:
+                waiting.append((part.parts, part.start, part.end, False))
+        assert not whole or may_be_left_out(text[reached:high], items)
+
+
+def may_be_left_out(gap: str, items: bool) -> bool:
+    """Whether what lies between two parts needs no part: the parser leaves a definition between two empty items."""
+    return not gap.strip() or (items and gap.strip().startswith("["))
+
+
+def assert_pages(document: Document) -> None:
+    """Pages are numbered from 1 and ascend; a block lies inside the page that it names."""
+    reached = 0
+    for number, page in enumerate(document.pages, 1):
+        assert page.number == number
+        assert reached <= page.start <= page.end <= len(document.text)
+        reached = page.end
+    for block in document.blocks:
+        if not document.pages:
+            assert block.page is None
+        else:
+            assert block.page is not None
+            page = document.pages[block.page - 1]
+            assert page.start <= block.start < block.end <= page.end

@@ -1,0 +1,184 @@
+"""Fixtures: small texts in which the expected result is the input with cut marks.
+
+A file begins with a header, which ends at a line `---8<---`:
+
+    # The rule that the file shows, for people.
+    max_tokens = 20            an option of the strategy; `tokenizer` and `format` may be set too
+    types: paragraph, list     the types of all chunks, or `none` for no chunks at all
+    path 2: Guide > Setup      the headings path of chunk 2
+    overlap 2: and so on.      the overlap before the core of chunk 2; every other chunk must have none
+    before 2: ```python        the context before the core of chunk 2; every other chunk must have none
+    after 1: ```               the context after the core of chunk 1; every other chunk must have none
+    text 2: one⏎⏎two           the full text of chunk 2
+    embedding 2: [PAGE] one    what the embedder gets of chunk 2
+    dropped: 2, 3              the chunks that had no room for their context; no others
+    oversize: 1                the chunks that are figures over the limit; no others
+
+`⏎` stands for a line end. In the text `┃` stands directly before the first character of every core but the first. A
+core ends with the last content before the next mark: the laws, which are checked too, leave no other place for it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spanwise
+from laws import broken_laws
+from spanwise import Chunk, Document
+from spanwise.strategies import STRATEGIES
+from spanwise.tokens import tokenizer_of
+
+FIXTURES = Path(__file__).parent / "fixtures"
+FILES = sorted(path for name in STRATEGIES for path in (FIXTURES / name).glob("*.md"))
+MARK = "┃"
+END_OF_HEADER = "---8<---\n"
+PER_CHUNK = ("path", "overlap", "before", "after", "text", "embedding")
+SAID_FULLY = ("overlap", "before", "after", "dropped", "oversize")
+"""Facts that hold for no chunk that the header doesn't name."""
+
+
+@dataclass
+class Fixture:
+    """A fixture file, read."""
+
+    marked: str
+    options: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    tokenizer: str = "words"
+    format: str = "markdown"
+
+    @property
+    def text(self) -> str:
+        return self.marked.replace(MARK, "")
+
+
+def fixture_of(path: Path) -> Fixture:
+    """Read a fixture file."""
+    header, _, marked = path.read_text(encoding="utf-8").partition(END_OF_HEADER)
+    fixture = Fixture(marked.removesuffix("\n"))
+    for line in header.splitlines():
+        if line.startswith("# "):
+            continue
+        name, is_fact, value = line.partition(": ")
+        if is_fact:
+            fixture.facts[name] = value
+            continue
+        name, _, value = line.partition(" = ")
+        if name in {"tokenizer", "format"}:
+            setattr(fixture, name, value)
+        else:
+            fixture.options[name] = option_value(value)
+    return fixture
+
+
+def option_value(value: str) -> Any:
+    """Read an option as Python would, but for bare words."""
+    if value in {"true", "false"}:
+        return value == "true"
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def marked_as_cut(text: str, chunks: tuple[Chunk, ...]) -> str:
+    """Put the marks where the cuts really are."""
+    edges = [0, *(chunk.char_start for chunk in chunks[1:]), len(text)]
+    return MARK.join(text[start:end] for start, end in pairwise(edges))
+
+
+def facts_of(chunks: tuple[Chunk, ...]) -> dict[str, str]:
+    """Say everything that a header may say."""
+    facts = {
+        "types": ", ".join(chunk.chunk_type for chunk in chunks) or "none",
+        "dropped": ", ".join(str(chunk.chunk_index + 1) for chunk in chunks if chunk.context_dropped),
+        "oversize": ", ".join(str(chunk.chunk_index + 1) for chunk in chunks if chunk.oversize),
+    }
+    for number, chunk in enumerate(chunks, 1):
+        core = next(place for place, piece in enumerate(chunk.pieces) if piece.role == "core")
+        facts |= {
+            f"path {number}": " > ".join(chunk.headings_path),
+            f"overlap {number}": said(chunk, "overlap_prev", 0, core),
+            f"before {number}": said(chunk, "context", 0, core),
+            f"after {number}": said(chunk, "context", core, len(chunk.pieces)),
+            f"text {number}": chunk.full_text,
+            f"embedding {number}": chunk.embedding_text,
+        }
+    return {name: value.replace("\n", "⏎") for name, value in facts.items()}
+
+
+def said(chunk: Chunk, role: str, first: int, after: int) -> str:
+    """Give the text of the pieces of one role in a stretch of the pieces."""
+    pieces = [piece for piece in chunk.pieces[first:after] if piece.role == role]
+    return "\n".join(chunk.document.text[piece.start : piece.end] for piece in pieces)
+
+
+def differences(fixture: Fixture, chunks: tuple[Chunk, ...]) -> list[str]:
+    """Name everything that isn't as the fixture says, the marks first."""
+    expected, found = fixture.marked, marked_as_cut(fixture.text, chunks)
+    wrong = []
+    if expected != found:
+        lines = difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", n=1, lineterm="")
+        wrong += ["the marks are elsewhere:", *lines, "", "with the marks that were really made:", found, ""]
+    facts = facts_of(chunks)
+    named = {name: value for name, value in facts.items() if value and name.split()[0] in SAID_FULLY}
+    for name in sorted({*fixture.facts, *named}):
+        want, got = fixture.facts.get(name, ""), facts.get(name, "")
+        if want != got:
+            wrong.append(f"{name}: expected {want!r}, found {got!r}")
+    if fixture.facts.get("types") == "none" and chunks:
+        wrong.append("expected no chunks")
+    if not chunks and fixture.facts.get("types") != "none":
+        wrong.append("found no chunks")
+    return wrong
+
+
+def made(fixture: Fixture, strategy: str) -> tuple[Document, tuple[Chunk, ...]]:
+    document = spanwise.read_text(fixture.text, fixture.format)
+    assert document.text == fixture.text
+    return document, spanwise.chunk(document, strategy, fixture.tokenizer, **fixture.options)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_fixture(path: Path) -> None:
+    fixture = fixture_of(path)
+    document, chunks = made(fixture, path.parent.name)
+    wrong = differences(fixture, chunks)
+    records = [chunk.to_dict() for chunk in chunks]
+    limit = fixture.options.get("max_tokens")
+    wrong += broken_laws(document, records, tokenizer_of(fixture.tokenizer), limit)
+    assert not wrong, "\n".join(["", *wrong])
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_header_says_the_rule_and_known_facts_only(path: Path) -> None:
+    header, cut, _ = path.read_text(encoding="utf-8").partition(END_OF_HEADER)
+    assert cut
+    assert header.startswith("# ")
+    known = {"types", "dropped", "oversize"}
+    for name in fixture_of(path).facts:
+        assert name in known or (name.split()[0] in PER_CHUNK and name.split()[1].isdigit()), name
+
+
+def test_a_wrong_mark_is_shown() -> None:
+    fixture = Fixture(f"One two three.\n\nFour {MARK}five six.", {"max_tokens": 16, "min_tokens": 0})
+    _, chunks = made(fixture, "structure")
+    words = "\n".join(differences(fixture, chunks))
+    assert "-Four ┃five six." in words
+    assert "+Four five six." in words
+
+
+def test_a_fact_that_the_header_does_not_name_is_shown() -> None:
+    words = "One two three four five six seven eight nine ten eleven twelve."
+    options = {"max_tokens": 24, "target_tokens": 12, "min_tokens": 4, "overlap_tokens": 2}
+    fixture = Fixture(f"{words}\n\n{MARK}{words}", options)
+    _, chunks = made(fixture, "structure")
+    assert differences(fixture, chunks) == ["overlap 2: expected '', found 'eleven twelve.'"]
