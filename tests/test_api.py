@@ -781,6 +781,16 @@ def test_simple_fills_its_chunks_when_a_token_limit_is_given(text: str) -> None:
     assert sum(chunk.token_count for chunk in chunks) / len(chunks) > 32
 
 
+@pytest.mark.parametrize("limit", [64, 200, 300, 512])
+@pytest.mark.parametrize("gap", ["\n\n", " "])
+def test_fixed_stays_balanced_when_the_limit_is_below_the_target(limit: int, gap: str) -> None:
+    text = gap.join(f"Zdanie o żółwiu i gęsi numer {number}." for number in range(600))
+    sizes = [
+        chunk.token_count for chunk in spanwise.chunk(document_of(text), "fixed", max_tokens=limit, overlap_ratio=0)
+    ]
+    assert min(sizes) >= limit / 2
+
+
 def test_simple_with_one_huge_slice_and_a_small_limit_takes_linear_work() -> None:
     class Counting:
         name, added, seam = "counting", 0, None

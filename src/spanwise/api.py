@@ -50,9 +50,9 @@ def chunk(
         raise OptionError("document", "must be a Document", value=type(document).__name__, hint=hint)
     chosen = strategy_of(strategy)
     settings = options_of(chosen.options, options)
-    measures = (offsets,) if isinstance(offsets, str) else tuple(offsets)
+    measures = (offsets,) if isinstance(offsets, str) or not isinstance(offsets, Iterable) else tuple(offsets)
     for name in measures:
-        if name not in MEASURES:
+        if not isinstance(name, str) or name not in MEASURES:
             raise OptionError("offsets", "is not a known measure", value=name, hint=did_you_mean(str(name), MEASURES))
     task = Task(document, TokenMap(document.text, tokenizer_of(tokenizer)), settings)
     run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)

@@ -110,6 +110,11 @@ class Run:
         return _sha256(":".join(map(str, words)))
 
     @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """The document's metadata, made ready once: a document may have thousands of links."""
+        return self.document.metadata.to_dict()
+
+    @cached_property
     def content_ids(self) -> list[str]:
         """Name the chunks by what they say, so that a change elsewhere leaves the name alone."""
         document, seen, ids = self.document, dict[tuple[tuple[str, ...], str], int](), []
@@ -338,7 +343,8 @@ class Chunk:
     @property
     def metadata(self) -> dict[str, Any]:
         """The document's metadata."""
-        return self.document.metadata.to_dict()
+        shared = self._run.metadata
+        return shared | {name: shared[name].copy() for name in ("labels", "links", "extra")}
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record: every field, ready for JSON."""

@@ -20,7 +20,7 @@ from spanwise.documents import LEFT_OUT_KINDS, Document
 from spanwise.errors import LimitError, OptionError
 from spanwise.languages import guess_language
 from spanwise.options import Options
-from spanwise.packing import Range, divide
+from spanwise.packing import Range, divide, fill
 from spanwise.tokens import NEAR, TokenMap
 
 _TRIES = 3
@@ -255,27 +255,35 @@ def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
 
 
 def _cut_again(task: Task, plan: Plan, count: int) -> list[Plan]:
-    """Cut a core that failed the exact count: between blocks if it has several, else inside its block."""
+    """Cut a core that failed the exact count, between its blocks and inside those that are too large."""
     tokens, blocks = task.tokens, task.document.blocks
     guess, room = tokens.count(plan.start, plan.end), task.room(plan.first)
     unseen = max(0, count - guess - task.limit + room)  # what the map didn't see: context, and its own error
     goal = max(1, min(guess - 1, room - unseen))
-    content = [index for index in range(plan.first, plan.last + 1) if blocks[index].kind not in LEFT_OUT_KINDS]
-    if len(content) > 1:
-        fitting = [at for at in range(1, len(content)) if tokens.count(plan.start, blocks[content[at - 1]].end) <= goal]
-        at = fitting[-1] if fitting else 1
-        middle = blocks[content[at - 1]].end, blocks[content[at]].start
-        return [
-            Plan(plan.start, middle[0], plan.first, content[at - 1], plan.overlap),
-            Plan(max(middle[1], plan.start), plan.end, content[at], plan.last),
-        ]
-    kind = blocks[plan.first].kind
-    cutter = line_cuts(task.text) if kind in {"code", "table"} else sentence_cuts(task.text, lambda: task.language)
-    units = divide(tokens, (plan.start, plan.end), [cutter], goal, most=room + NEAR, indented=kind == "code")
-    if len(units) < 2:
-        units = _halves(task, plan)
-    first, *others = units
-    return [plan._replace(start=first[0], end=first[1]), *(Plan(*unit, plan.first, plan.last) for unit in others)]
+    units, homes = list[Range](), list[int]()
+    for index in range(plan.first, plan.last + 1):
+        if blocks[index].kind not in LEFT_OUT_KINDS:
+            units += _units(task, index, plan, goal, room)
+            homes += [index] * (len(units) - len(homes))
+    groups = fill(tokens, units, goal, goal, goal)
+    if len(groups) == 1 and len(units) > 1:  # the map takes them for smaller than they are
+        groups = [(0, len(units) // 2), (len(units) // 2, len(units))]
+    elif len(groups) == 1:
+        return [plan._replace(start=start, end=end) for start, end in _halves(task, plan)]
+    plans = [Plan(units[low][0], units[high - 1][1], homes[low], homes[high - 1]) for low, high in groups]
+    return [plans[0]._replace(overlap=plan.overlap), *plans[1:]]
+
+
+def _units(task: Task, index: int, plan: Plan, goal: int, room: int) -> list[Range]:
+    """Give what of a block lies in a core, in units that fit; a figure is one whatever its size."""
+    block = task.document.blocks[index]
+    span = max(block.start, plan.start), min(block.end, plan.end)
+    if block.kind == "figure":
+        return [span]
+    cutter = (
+        line_cuts(task.text) if block.kind in {"code", "table"} else sentence_cuts(task.text, lambda: task.language)
+    )
+    return divide(task.tokens, span, [cutter], goal, most=room + NEAR, indented=block.kind == "code")
 
 
 def _halves(task: Task, plan: Plan) -> list[Range]:

@@ -7,8 +7,10 @@ and `Page` are named tuples because a reader makes them by the ten thousand.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -20,8 +22,11 @@ KINDS: Final = frozenset({
     "heading", "paragraph", "list", "table", "code", "quote", "figure", "rule",
     "html", "front_matter", "comment", "definition",
 })  # fmt: skip
+HEADING_LEVELS: Final = range(1, 7)
 LEFT_OUT_KINDS: Final = frozenset({"front_matter", "comment", "definition"})
 """Kinds that are never content, in no strategy."""
+
+_LABEL: Final = re.compile(r"^[ \t]{0,3}\[([^\]]+)\]:", re.MULTILINE)
 
 SourceRef = Mapping[str, Any]
 
@@ -92,8 +97,10 @@ class Block(_BlockFields):
             raise DocumentError("kind", "is not a kind of block", value=kind, hint=did_you_mean(str(kind), KINDS))
         if not 0 <= start < end:
             raise DocumentError("block", "must have 0 <= start < end", value=(start, end))
-        if (level is not None) != (kind == "heading"):
-            raise DocumentError("level", "belongs to headings, and every heading has one", value=(kind, level))
+        if (kind == "heading") != (level in HEADING_LEVELS) or (level is not None and kind != "heading"):
+            raise DocumentError("level", "of a heading is 1 to 6, and nothing else has one", value=(kind, level))
+        if any(part.start < start or part.end > end for part in parts):
+            raise DocumentError("parts", "must lie inside their block", value=(start, end))
         return tuple.__new__(
             cls, (kind, start, end, headings_path, level, page, parts, section_type, block_id, source_ref)
         )
@@ -154,20 +161,31 @@ class Metadata:
     page_version: int | None = None
     language: str | None = None
     links: tuple[Link, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Check every field's type; make lists tuples and `extra` read-only."""
         for name in _WORDS:
-            if not isinstance(value := getattr(self, name), str | None):
-                raise OptionError(name, "must be a string", value=value)
-        if isinstance(self.labels, str) or not all(isinstance(label, str) for label in self.labels):
-            raise OptionError("labels", "must be a list of strings", value=self.labels, hint='try ["hr", "policy"]')
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, str) and (value.isascii() or _is_text(value))):
+                raise OptionError(name, "must be a string of whole characters", value=value)
+        for name, kind in (("labels", str), ("links", Link)):
+            values = getattr(self, name)
+            if not isinstance(values, list | tuple) or not all(isinstance(value, kind) for value in values):
+                rule = f"must be a list of {'strings' if kind is str else 'Link'}"
+                raise OptionError(name, rule, value=values, hint='try ["hr", "policy"]' if kind is str else None)
+            object.__setattr__(self, name, tuple(values))
         if self.page_version is not None and type(self.page_version) is not int:
             raise OptionError("page_version", "must be an integer", value=self.page_version)
-        object.__setattr__(self, "labels", tuple(self.labels))
-        object.__setattr__(self, "links", tuple(self.links))
+        if self.updated_at is not None and not _is_iso(self.updated_at):
+            raise OptionError("updated_at", "must be ISO 8601", value=self.updated_at, hint="try 2026-01-28T10:00:00Z")
+        if not isinstance(self.extra, Mapping):
+            raise OptionError("extra", "must be a dictionary", value=self.extra, hint='try {"team": "hr"}')
         object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let the metadata travel: a read-only view can't be pickled, what it shows can."""
+        return Metadata.of, ({name: getattr(self, name) for name in _METADATA} | {"extra": dict(self.extra)},)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Metadata:
@@ -192,11 +210,28 @@ _METADATA: Final = tuple(f.name for f in fields(Metadata))
 _WORDS: Final = tuple(name for name in _METADATA if name not in {"labels", "page_version", "links", "extra"})
 
 
+def _is_text(words: str) -> bool:
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_iso(stamp: str) -> bool:
+    try:
+        datetime.fromisoformat(stamp)
+    except ValueError:
+        return False
+    return True
+
+
 def derived_document_id(metadata: Mapping[str, Any], text: str) -> str:
     """Name a document by its tenant and source, or, without a source, by its text; never by time or chance."""
     source = metadata.get("source_url") or metadata.get("file_path")
     origin = f"source:{source}" if source else f"text:{text}"
-    return hashlib.sha256(f"{metadata.get('tenant_id') or ''}\x1f{origin}".encode()).hexdigest()[:32]
+    said = f"{metadata.get('tenant_id') or ''}\x1f{origin}".encode("utf-8", "surrogatepass")  # checked afterwards
+    return hashlib.sha256(said).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
@@ -210,14 +245,23 @@ class Document:
     left_out: tuple[LeftOut, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that blocks ascend inside the text, and that the document has an id."""
-        reached = 0
+        """Check that blocks ascend inside the text and leave nothing visible out, and that the document has an id."""
+        object.__setattr__(self, "blocks", tuple(self.blocks))
+        object.__setattr__(self, "pages", tuple(self.pages))
+        text, reached = self.text, 0
         for block in self.blocks:
-            if block.start < reached or block.end <= block.start:
+            start = block.start
+            if start < reached or block.end <= start:
                 raise DocumentError("blocks", "must ascend and not overlap", value=tuple(block[:3]))
+            if start > reached and not text[reached:start].isspace():
+                raise DocumentError("blocks", "must hold every visible character", value=text[reached:start].strip())
             reached = block.end
-        if reached > len(self.text):
-            raise DocumentError("blocks", f"must end inside the text ({len(self.text)} characters)", value=reached)
+        if reached > len(text):
+            raise DocumentError("blocks", f"must end inside the text ({len(text)} characters)", value=reached)
+        if text[reached:].strip():
+            raise DocumentError("blocks", "must hold every visible character", value=text[reached:].strip())
+        if any(not 0 <= page.start <= page.end <= len(text) for page in self.pages):
+            raise DocumentError("pages", f"must lie inside the text ({len(text)} characters)", value=self.pages)
         if not self.metadata.document_id:
             raise DocumentError("document_id", "must not be empty")
 
@@ -225,6 +269,12 @@ class Document:
     def document_id(self) -> str:
         """The id that all chunks of this document carry."""
         return self.metadata.document_id
+
+    @cached_property
+    def link_labels(self) -> frozenset[str]:
+        """The labels that link reference definitions give, in lower case."""
+        spans = (self.text[block.start : block.end] for block in self.blocks if block.kind == "definition")
+        return frozenset(label.casefold() for span in spans for label in _LABEL.findall(span))
 
     @cached_property
     def block_starts(self) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from spanwise.documents import Block, Document
-from spanwise.shown import shown_text
+from spanwise.shown import shown_code, shown_html, shown_markdown, shown_plain, shown_table
 
 _ELEMENTS: Final = {
     "paragraph": "p", "list": "li", "table": "tr", "code": "pre", "quote": "blockquote", "figure": "figure",
@@ -19,8 +19,7 @@ _LINKED_WORDS: Final = 8
 def navigation_of(document: Document, block: Block, core: str) -> dict[str, Any]:
     """Say where the first core block stands in the source, and how to get there."""
     reference = block.source_ref or {}
-    marked = document.metadata.source_type != "text" and block.kind not in {"code", "figure", "html"}
-    shown = shown_text(core, _FRAGMENT_LENGTH) if marked else " ".join(core[:800].split())[:_FRAGMENT_LENGTH].rstrip()
+    shown = _shown(document, block, core)
     offset = reference.get("text_offset", block.start)
     return {
         "url": _linked(document.metadata.source_url, shown),
@@ -34,6 +33,18 @@ def navigation_of(document: Document, block: Block, core: str) -> dict[str, Any]
             "text_offset": offset,
         },
     }
+
+
+def _shown(document: Document, block: Block, core: str) -> str:
+    if document.metadata.source_type == "text":
+        return shown_plain(core, _FRAGMENT_LENGTH)
+    if block.kind == "code":
+        return shown_code(core, _FRAGMENT_LENGTH)
+    if block.kind in {"html", "figure"}:
+        return shown_html(core, _FRAGMENT_LENGTH)
+    if block.kind == "table" and not document.text.startswith(core[:_FRAGMENT_LENGTH], block.start):
+        return shown_table(core, _FRAGMENT_LENGTH, document.link_labels)
+    return shown_markdown(core, _FRAGMENT_LENGTH, document.link_labels)
 
 
 def _element(block: Block) -> str:

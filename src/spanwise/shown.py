@@ -1,28 +1,67 @@
-"""Markdown as a page shows it: without its marks."""
+"""Text as a page shows it: without the marks of Markdown or HTML."""
 
 from __future__ import annotations
 
-from typing import Any
+import html
+import re
+from collections.abc import Collection
+from typing import Any, Final
+
+_INLINE: Final = ("Emphasis", "Strong", "Strikethrough", "Link", "Image")
+_FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]:?")
+_ANCHOR: Final = re.compile(r"^([ \t]{0,3}#{1,6}[ \t].*?)[ \t]*\{#[^{}`\n]*\}[ \t]*$", re.MULTILINE)
+_TAG: Final = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
+_FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^\n]*(?:\n|\Z)", re.MULTILINE)
+_BAR: Final = re.compile(r"(?<!\\)\|")
 
 
-def shown_text(markdown: str, limit: int) -> str:
-    """Give the first `limit` visible characters of a piece of Markdown, white space collapsed."""
+def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
+    """Give the first `limit` characters that a page shows of Markdown; `labels` are those that links may refer to."""
     import pyromark
 
     flags = pyromark.Options
-    options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
+    options = flags.ENABLE_TABLES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
+    piece = _ANCHOR.sub(r"\1", _FOOTNOTE.sub("", text[: limit * 8 + 400]))
     words: list[str] = []
-    length = 0
     event: Any
-    for event in pyromark.events(markdown[: limit * 8 + 400], options=options):
-        word = " " if event.__class__ is str else event.get("Text") or event.get("Code") or ""
-        if not word and "End" in event and event["End"] not in _INLINE:
-            word = " "
-        words.append(word)
-        length += len(word)
-        if length > limit * 2:
-            break
-    return " ".join("".join(words).split())[:limit].rstrip()
+
+    def target(link: Any) -> tuple[str, str] | None:
+        return ("#", "") if link["reference"].casefold() in labels else None
+
+    for event in pyromark.events(piece, options=options, broken_link_callback=target):
+        if event.__class__ is str:
+            words.append(" ")
+        elif "Text" in event or "Code" in event:
+            words.append(event.get("Text") or event.get("Code") or "")
+        elif (event.get("Start") or event.get("End")) not in _INLINE and not _is_inline(event):
+            words.append(" ")
+    return shown_plain("".join(words), limit)
 
 
-_INLINE = ("Emphasis", "Strong", "Strikethrough", "Link", "Image")
+def shown_table(text: str, limit: int, labels: Collection[str]) -> str:
+    """Give what a page shows of rows that have no head."""
+    return shown_markdown(_BAR.sub(" ", text[: limit * 8 + 400]), limit, labels)
+
+
+def shown_code(text: str, limit: int) -> str:
+    """Give what a page shows of code: everything but the fences."""
+    piece = text[: limit * 8 + 400]
+    opening = _FENCE.match(piece)
+    body = piece[opening.end() :] if opening else piece
+    lines = body.splitlines()
+    return shown_plain("\n".join(lines[:-1] if lines and _FENCE.match(lines[-1]) else lines), limit)
+
+
+def shown_html(text: str, limit: int) -> str:
+    """Give what a page shows of HTML: the text between the tags."""
+    return shown_plain(html.unescape(_TAG.sub("", text[: limit * 8 + 4000])), limit)
+
+
+def shown_plain(text: str, limit: int) -> str:
+    """Give the first characters with white space collapsed."""
+    return " ".join(text[: limit * 8 + 400].split())[:limit].rstrip()
+
+
+def _is_inline(event: Any) -> bool:
+    tag = event.get("Start") or event.get("End")
+    return "InlineHtml" in event or (tag.__class__ is dict and ("Link" in tag or "Image" in tag))

@@ -320,8 +320,11 @@ def tokenizer_of(wanted: str | os.PathLike[str] | Tokenizer) -> Tokenizer:
         return TOKENIZERS[wanted]()
     if isinstance(wanted, str | os.PathLike):
         path = Path(wanted)
-        if path.is_file():
-            found = path.stat()
+        try:
+            found = path.stat() if path.is_file() else None
+        except (OSError, ValueError):  # no name that a file could have
+            found = None
+        if found:
             return _hugging_face(path, found.st_mtime_ns, found.st_size)
         hint = f"{did_you_mean(str(wanted), TOKENIZERS)}, or the path of a tokenizer.json"
         raise OptionError("tokenizer", "is neither a known name nor a file", value=str(wanted), hint=hint)

@@ -32,23 +32,26 @@ EXTENSIONS: Final = {
 
 def read_file(path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any]) -> Document:
     """Read a file; its extension says the format unless `form` does."""
+    if not isinstance(path, str | os.PathLike):
+        raise UnreadableError("path", "must be a string or a path", value=path)
     place = Path(path)
+    name = place.as_posix().encode("utf-8", "replace").decode()  # a name on disk may be no text
     if form is None:
         form = EXTENSIONS.get(place.suffix.lower())
         if form is None:
             known = ", ".join(sorted(filter(None, EXTENSIONS)))
             hint = f'known: {known}; for another name of these say format="markdown" or format="text"'
-            raise UnreadableError(str(path), "has an extension that no reader knows", hint=hint)
+            raise UnreadableError(name, "has an extension that no reader knows", hint=hint)
     try:
         data = place.read_bytes()
-    except OSError as error:
-        raise UnreadableError(str(path), f"can't be opened ({error.strerror or error})") from error
-    return read_string(decoded(data, str(path)), form, {"file_path": place.as_posix(), **given})
+    except (OSError, ValueError) as error:
+        raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
+    return read_string(decoded(data, name), form, {"file_path": name, **given})
 
 
 def read_string(text: str, form: str, given: Mapping[str, Any]) -> Document:
     """Read a text of a named format."""
-    if form not in FORMATS:
+    if not isinstance(form, str) or form not in FORMATS:
         raise OptionError("format", "is not a known format", value=form, hint=did_you_mean(str(form), FORMATS))
     if not isinstance(text, str):
         hint = "decode bytes first, or use spanwise.read(path)"

@@ -7,14 +7,16 @@ every block) are kept in one place.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from spanwise.cuts import trimmed
 from spanwise.documents import Block, LeftOut, Page, Part
 from spanwise.spans import without
 
-FIGURE_TAG: Final = re.compile(r"<!--|<figure\b[^<>]*>|</figure\s*>", re.IGNORECASE)
+FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
 _new: Final = tuple.__new__
 _FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")
 
@@ -146,11 +148,32 @@ def with_figures(text: str, seen: list[Seen], figures: list[tuple[int, int]]) ->
     if not figures:
         return seen
     carved = [Seen("figure", start, end) for start, end in figures]
+    ends = [end for _, end in figures]
     for block in seen:
-        pieces = without(figures, block.start, block.end)
+        first = bisect_right(ends, block.start)
+        touched = takewhile(lambda figure: figure[0] < block.end, islice(figures, first, None))  # noqa: B023 - used here
+        pieces = without(touched, block.start, block.end)
         if pieces == [(block.start, block.end)]:
             carved.append(block)
             continue
         ranges = (trimmed(text, *piece) for piece in pieces)
-        carved += [Seen(block.kind, *piece, block.level, block.title) for piece in ranges if piece]
+        carved += [_carved(text, block, *piece) for piece in ranges if piece]
     return sorted(carved, key=lambda block: block.start)
+
+
+def _carved(text: str, block: Seen, start: int, end: int) -> Seen:
+    comment = block.kind == "html" and is_only_comments(text[start:end])
+    return Seen("comment" if comment else block.kind, start, end, block.level, block.title)
+
+
+def is_only_comments(html: str) -> bool:
+    """Whether a piece of HTML is one or more comments and nothing else; an unclosed one doesn't count."""
+    position, end = 0, len(html)
+    while html.startswith("<!--", position):
+        closing = html.find("-->", position + 2)
+        if closing < 0:
+            return False
+        position = closing + 3
+        while position < end and html[position].isspace():
+            position += 1
+    return position == end

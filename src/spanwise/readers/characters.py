@@ -17,6 +17,9 @@ _MARKS: Final = (  # the longer mark first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _DECLARED: Final = re.compile(rb"""(?:charset|encoding|coding)["']?\s{0,4}[:=]\s{0,4}["']?([A-Za-z0-9_.-]{2,40})""")
+_CHARSET: Final = re.compile(
+    r"(?:utf|iso|windows|cp|koi8|mac|gb|big5|euc|shift|sjis|latin|ascii|us-|x-|hz|tis|viscii|johab|ms)[a-z0-9.:-]*"
+)
 _FORBIDDEN: Final = re.compile("[\x00\ud800-\udfff]")
 _BINARY_SHARE: Final = 0.001
 
@@ -37,18 +40,19 @@ def decoded(data: bytes, name: str) -> str:
     return text
 
 
-def cleaned(text: str) -> tuple[str, tuple[LeftOut, ...]]:
+def cleaned(text: str, base: int = 0) -> tuple[str, tuple[LeftOut, ...]]:
     r"""Drop the byte order mark, make every line end ``\n``, and replace NUL and lone surrogates by U+FFFD.
 
     Line ends become what Python's `open()` gives, so positions are those in the text as Python reads it. What was
-    replaced is reported; every replacement takes exactly the place of one character.
+    replaced is reported, with its position in a document where this text starts at `base`; every replacement takes
+    exactly the place of one character.
     """
     text = text.removeprefix("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\x00" not in text and _encodable(text):  # much faster than a search, and nearly always true
         return text, ()
-    places = [found.start() for found in _FORBIDDEN.finditer(text)]
+    places = [base + found.start() for found in _FORBIDDEN.finditer(text)]
     shown = ", ".join(map(str, places[:5])) + (", …" if len(places) > 5 else "")
     reason = f"{len(places)} NUL or lone surrogate characters replaced by U+FFFD, at {shown}"
     return _FORBIDDEN.sub("\ufffd", text), (LeftOut(reason, source_ref={"characters": places[:1000]}),)
@@ -74,9 +78,12 @@ def _declared(data: bytes) -> str | None:
     found = _DECLARED.search(data, 0, 1024)
     if not found:
         return None
+    name = found[1].decode("ascii").lower().replace("_", "-")
+    if not _CHARSET.fullmatch(name):  # Python knows codecs that are no charsets
+        return None
     try:
-        return data.decode(found[1].decode("ascii"))
-    except (LookupError, UnicodeDecodeError):
+        return data.decode(name)
+    except (LookupError, UnicodeError):
         return None
 
 

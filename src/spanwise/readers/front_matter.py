@@ -11,7 +11,7 @@ _CLOSING: Final = {
     "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
 }
 # a rule and a paragraph may stand at the top as well: only what opens like a key or a comment is front matter
-_KEY: Final = re.compile(r"""\s*(?:\Z|\#|["']?[\w.-]+(?:[ ][\w.-]+)*["']?[ \t]*[:=](?:\s|\Z))""")
+_KEY: Final = re.compile(r"""(?:\#[^\n]*\n)*(?:\Z|["']?[\w.-]+(?:[ ][\w.-]+)*["']?[ \t]*[:=](?:\s|\Z)|\[)""")
 _TITLE: Final = re.compile(r"""^title[ \t]*[:=][ \t]*(["']?)(.*?)\1[ \t]*$""", re.MULTILINE)
 
 
@@ -23,7 +23,7 @@ def front_matter_end(text: str) -> int:
     closing = _CLOSING[opening[1]].search(text, opening.end())
     if not closing or not _KEY.match(text, opening.end(), closing.start()):
         return 0
-    return closing.end()
+    return closing.start() + len(opening[1])
 
 
 def front_matter_title(text: str, end: int) -> str | None:

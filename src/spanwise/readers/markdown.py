@@ -7,19 +7,21 @@ mapped to characters in one batch.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from spanwise.cuts import trimmed
-from spanwise.documents import Link, Part
+from spanwise.documents import Block, Link, Part
 from spanwise.offsets import characters_of_bytes
 from spanwise.readers.blocks import (
+    FIGURE_TAG,
     Builder,
     Reading,
     Seen,
     Tag,
     figure_ranges,
     figure_tags,
+    is_only_comments,
     may_hold_figures,
     with_figures,
 )
@@ -35,6 +37,7 @@ _KINDS: Final = {
 }  # fmt: skip
 _LEVELS: Final = {"H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
 _PARTS: Final = {"list": ("Item",), "table": ("TableHead", "TableRow")}
+_ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has its marks
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
@@ -43,7 +46,11 @@ def read_markdown(text: str) -> Reading:
     """Read a Markdown text."""
     builder = Builder(text)
     links = add_markdown(builder, text)
-    blocks = tuple(builder.blocks)
+    return Reading(text, tuple(builder.blocks), found_in(text, builder.blocks, links))
+
+
+def found_in(text: str, blocks: Sequence[Block], links: Sequence[Link]) -> dict[str, Any]:
+    """Give what a Markdown text says of itself: its title, from front matter or a first heading, and its links."""
     found: dict[str, Any] = {}
     title = front_matter_title(text, blocks[0].end) if blocks and blocks[0].kind == "front_matter" else None
     names = (block.headings_path[0] for block in blocks if block.level == 1 and block.headings_path)
@@ -51,7 +58,7 @@ def read_markdown(text: str) -> Reading:
         found["title"] = title
     if links:
         found["links"] = tuple(links)
-    return Reading(text, blocks, found)
+    return found
 
 
 def add_markdown(builder: Builder, text: str) -> list[Link]:
@@ -159,9 +166,8 @@ def _said(event: Any) -> str:
 
 
 def _note_tag(heard: _Heard, html: str, start: int, end: int) -> None:
-    name = html[:9].lower()
-    if name.startswith(("<figure>", "<figure ", "<figure\n", "</figure")):
-        heard.tags.append((len(heard.marks), name[1] != "/"))
+    if FIGURE_TAG.fullmatch(html):
+        heard.tags.append((len(heard.marks), html[1] != "/"))
         heard.marks.extend((start, end))
 
 
@@ -179,12 +185,14 @@ def _place(text: str, heard: _Heard, marks: list[int], add: Callable[..., None])
         elif piece[0] <= " " or piece[0].isspace():
             start = end - len(piece.lstrip())
         if kind == "heading":
-            title = _ANCHOR.sub("", " ".join("".join(heard.words[mark]).split()))
+            title = " ".join("".join(heard.words[mark]).split())
+            if _ANCHORED.search(piece):
+                title = _ANCHOR.sub("", title)
             add(kind, start, end, _LEVELS[name], title)
         elif kind in _PARTS:
             ranges = [(marks[part], marks[part + 1]) for part in heard.parts[mark]]
             add(kind, start, end, None, "", _parts(text, kind, ranges, end))
-        elif kind == "html" and _only_comments(piece):
+        elif kind == "html" and is_only_comments(piece):
             add("comment", start, end)
         else:
             add(kind, start, end)
@@ -192,18 +200,6 @@ def _place(text: str, heard: _Heard, marks: list[int], add: Callable[..., None])
 
 def _parts(text: str, kind: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...]:
     return _items(text, ranges) if kind == "list" else _rows(text, ranges, end)
-
-
-def _only_comments(piece: str) -> bool:
-    position, end = 0, len(piece)
-    while piece.startswith("<!--", position):
-        closing = piece.find("-->", position + 2)
-        if closing < 0:
-            return False
-        position = closing + 3
-        while position < end and piece[position].isspace():
-            position += 1
-    return position == end
 
 
 def _rows(text: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...]:

@@ -8,7 +8,7 @@ from spanwise.documents import LeftOut, Link, Page
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.readers.blocks import Builder, Reading
 from spanwise.readers.characters import cleaned
-from spanwise.readers.markdown import add_markdown
+from spanwise.readers.markdown import add_markdown, found_in
 from spanwise.readers.plain import add_plain
 
 _BETWEEN = "\n\n"
@@ -16,9 +16,9 @@ _BETWEEN = "\n\n"
 
 def read_paged(pages: Iterable[str], form: str) -> Reading:
     """Join pages with an empty line and read each for itself, so that no block crosses a page."""
-    if isinstance(pages, str):
+    if isinstance(pages, str) or not isinstance(pages, Iterable):
         raise OptionError("pages", "must be a list of strings, one a page", value=pages, hint="try [text]")
-    if form not in {"text", "markdown"}:
+    if form not in ("text", "markdown"):
         raise OptionError("format", "of pages must be `text` or `markdown`", value=form)
     texts: list[str] = []
     found_pages: list[Page] = []
@@ -29,7 +29,7 @@ def read_paged(pages: Iterable[str], form: str) -> Reading:
     for number, raw in enumerate(pages, 1):
         if not isinstance(raw, str):
             raise UnreadableError(f"page {number}", "must be a string", value=raw)
-        text, replaced = cleaned(raw)
+        text, replaced = cleaned(raw, start)
         left_out += replaced
         builder.begin_page(number, text, start)
         if form == "text":
@@ -39,5 +39,6 @@ def read_paged(pages: Iterable[str], form: str) -> Reading:
         texts.append(text)
         found_pages.append(Page(number, start, start + len(text)))
         start += len(text) + len(_BETWEEN)
-    found = {"links": tuple(links)} if links else {}
-    return Reading(_BETWEEN.join(texts), tuple(builder.blocks), found, tuple(found_pages), tuple(left_out))
+    joined = _BETWEEN.join(texts)
+    found = found_in(joined, builder.blocks, links) if form == "markdown" else {}
+    return Reading(joined, tuple(builder.blocks), found, tuple(found_pages), tuple(left_out))

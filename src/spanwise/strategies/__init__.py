@@ -19,7 +19,7 @@ STRATEGIES: Final[dict[str, Strategy]] = {
 
 def strategy_of(name: str) -> Strategy:
     """Find a strategy by its name."""
-    if name not in STRATEGIES:
+    if not isinstance(name, str) or name not in STRATEGIES:
         hint = did_you_mean(str(name), STRATEGIES)
         raise OptionError("strategy", "is not a known strategy", value=name, hint=hint)
     return STRATEGIES[name]

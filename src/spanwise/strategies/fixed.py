@@ -112,53 +112,65 @@ def _runs(task: Task, paragraphs: list[Stretch]) -> Iterator[list[Stretch]]:
 
 
 def _balanced(task: Task, run: list[Stretch], room: int) -> list[Stretch]:
-    """Cut a run at the allowed boundaries nearest to equal shares; what is still too large is divided further."""
-    origin, target = run[0].start_at, task.options.target_tokens
-    total = run[-1].end_at - origin
-    number = ceil(total / min(room, 1.1 * target)) if total else 1
-    ends = [paragraph.end_at for paragraph in run]
+    """Cut a run into equal shares; where units are too coarse for that, into more; what is left over is divided."""
+    total, size = run[-1].end_at - run[0].start_at, min(room, 1.1 * task.options.target_tokens)
+    if total <= size:
+        return _within(task, run, _joined(run[0], run[-1]), room)
+    shares = _shares(task, run, ceil(total / size), room)
+    if not all(_fits(task, share, room) for share in shares):
+        unit = min(max(total / len(run), size / 16), size / 4)
+        shares = _shares(task, run, ceil(total / (size - unit)), room)
+    return [piece for share in shares for piece in _within(task, run, share, room)]
+
+
+def _shares(task: Task, run: list[Stretch], number: int, room: int) -> list[Stretch]:
+    """Cut a run at the allowed boundaries nearest to equal shares of it; the later wins unless it is much farther."""
+    blocks, tolerance = task.document.blocks, 0.1 * task.options.target_tokens
+    allowed = [at for at in range(1, len(run)) if blocks[run[at - 1].first].kind != "heading"]  # kept with what follows
+    ends = [run[at - 1].end_at for at in allowed]
+    origin, total = run[0].start_at, run[-1].end_at - run[0].start_at
     rest, found = _joined(run[0], run[-1]), list[Stretch]()
     for share in range(1, number):
         wanted = origin + total * share / number
-        cuts = _cuts_around(task, run, bisect_left(ends, wanted), wanted, room)
-        before = max((cut for cut in cuts if cut[0].end_at <= wanted), key=lambda cut: cut[0].end_at, default=None)
-        after = min((cut for cut in cuts if cut[0].end_at >= wanted), key=lambda cut: cut[0].end_at, default=None)
-        chosen = after or before
-        if before and after and after[0].end_at - wanted > wanted - before[0].end_at + 0.1 * target:
+        after = bisect_left(ends, wanted)
+        edges = allowed[max(after - 1, 0) : after + 1]
+        cuts = [(run[at - 1], run[at]) for at in edges] + _cuts_inside(task, run, wanted, room)
+        cuts = [cut for cut in cuts if cut[1].start > rest.start]
+        if not cuts:
+            continue
+        before = max((cut for cut in cuts if cut[0].end_at <= wanted), key=_place, default=None)
+        later = min((cut for cut in cuts if cut[0].end_at >= wanted), key=_place, default=None)
+        chosen = later or before
+        if before and later and later[0].end_at - wanted > wanted - before[0].end_at + tolerance:
             chosen = before
-        if chosen and rest.start < chosen[1].start:
+        if chosen:
             found.append(_joined(rest, chosen[0]))
             rest = _joined(chosen[1], rest)
-    return [piece for stretch in (*found, rest) for piece in _within(task, run, stretch, room)]
+    return [*found, rest]
 
 
-def _cuts_around(task: Task, run: list[Stretch], place: int, wanted: float, room: int) -> list[tuple[Stretch, Stretch]]:
-    """Give the boundaries around a wanted place, each as what stands before it and after it.
+def _place(cut: tuple[Stretch, Stretch]) -> int:
+    return cut[0].end_at
 
-    They are the edges of the paragraph there, or, if that is too long, cuts inside it. A heading stays with what
-    follows it.
-    """
-    blocks, paragraph = task.document.blocks, run[place]
-    before, after = place, place + 1
-    while before > 0 and blocks[run[before - 1].first].kind == "heading":
-        before -= 1
-    while after < len(run) and blocks[run[after - 1].first].kind == "heading":
-        after += 1
-    edges = [(run[at - 1], run[at]) for at in (before, after) if 0 < at < len(run)]
-    if blocks[paragraph.first].kind == "figure" or _fits(task, paragraph, room):
-        return edges
+
+def _cuts_inside(task: Task, run: list[Stretch], wanted: float, room: int) -> list[tuple[Stretch, Stretch]]:
+    """Give cuts around a wanted place inside the paragraph there, if that is too long to stay whole."""
+    paragraph = run[min(bisect_left(run, wanted, key=itemgetter(5)), len(run) - 1)]
+    kind = task.document.blocks[paragraph.first].kind
+    if _size(paragraph) + NEAR <= room or kind == "figure" or _fits(task, paragraph, room):
+        return []
     tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start)
     middle = tokens.reach(paragraph.start, max(int(wanted) - paragraph.start_at, 1))
+    cuts: list[tuple[Stretch, Stretch]] = []
     for cut in _inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room):
         if sides := sides_of(task.text, paragraph.start, cut, paragraph.end):
             end, start = sides
-            if blocks[paragraph.first].kind == "code":
+            if kind == "code":
                 start = max(cut, task.text.rfind("\n", cut, start) + 1)
             start_at, end_at = tokens.at(start) + shift, tokens.at(end) + shift
             left = Stretch(paragraph.start, end, paragraph.first, paragraph.last, paragraph.start_at, end_at)
-            right = Stretch(start, paragraph.end, paragraph.first, paragraph.last, start_at, paragraph.end_at)
-            edges.append((left, right))
-    return edges
+            cuts.append((left, Stretch(start, paragraph.end, left.first, left.last, start_at, paragraph.end_at)))
+    return cuts
 
 
 def _inner_cuts(task: Task, paragraph: Stretch, middle: int, room: int) -> list[int]:
@@ -185,16 +197,17 @@ def _inner_cuts(task: Task, paragraph: Stretch, middle: int, room: int) -> list[
 
 
 def _within(task: Task, run: list[Stretch], stretch: Stretch, room: int) -> list[Stretch]:
-    """Divide a share that is over the limit, greedily."""
+    """Divide a share that is over the limit into as few parts as can be, of about one size."""
     if _fits(task, stretch, room):
         return [stretch]
+    goal = _size(stretch) / ceil(_size(stretch) / room)
     groups: list[Stretch] = []
     first = bisect_right(run, stretch.start, key=itemgetter(0)) - 1
     for paragraph in takewhile(lambda paragraph: paragraph.start < stretch.end, islice(run, first, None)):
         inside = stretch.start <= paragraph.start and paragraph.end <= stretch.end
         whole = inside and _size(paragraph) + NEAR <= room
         for unit in (paragraph,) if whole else _units(task, paragraph, stretch, room):
-            if groups and _fits(task, _joined(groups[-1], unit), room):
+            if groups and _size(groups[-1]) < goal and _fits(task, _joined(groups[-1], unit), room):
                 groups[-1] = _joined(groups[-1], unit)
             else:
                 groups.append(unit)
