@@ -21,7 +21,7 @@ DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "demo" / "documents"
 
 @pytest.fixture(scope="session")
 def word_piece(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A BERT-like tokenizer.json, trained on the demo's documents, that puts two special tokens around every text."""
+    """Train a BERT-like tokenizer.json on the demo's documents; it puts two special tokens around every text."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -8,13 +8,13 @@ import sys
 from typing import Any
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from laws import broken_laws
-from made_markdown import markdown
 
 import spanwise
+from hostile import HOSTILE
+from laws import broken_laws
+from made_markdown import markdown
 from spanwise.readers import FORMATS
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import TOKENIZERS, tokenizer_of

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from spanwise.chunks import Plan
 from spanwise.context import NOTHING, Repeated, Task
-from spanwise.cuts import grapheme_break, line_cuts, paragraph_cuts, sentence_cuts, sides_of, trimmed, word_break
+from spanwise.cuts import line_cuts, paragraph_cuts, sentence_cuts, sides_of, trimmed, word_break
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.options import Options, option
 from spanwise.overlaps import nearest_start
@@ -176,7 +176,8 @@ def _cuts_inside(task: Task, run: list[Stretch], wanted: float, room: int) -> li
 def _inner_cuts(task: Task, paragraph: Stretch, middle: int, room: int) -> list[int]:
     """Give cuts near the middle of a paragraph that is too long: lines, in a long line sentences, then words.
 
-    Nothing farther away than one chunk is looked at, so that each share costs the same.
+    Nothing farther away than one chunk is looked at, so that each share costs the same. Inside a word there is no cut:
+    where its graphemes begin is known only from its start on.
     """
     text, tokens = task.text, task.tokens
     low = max(paragraph.start, tokens.back(middle, room))
@@ -192,8 +193,8 @@ def _inner_cuts(task: Task, paragraph: Stretch, middle: int, room: int) -> list[
             window = max(start, middle - reach), min(end, middle + reach)
             if starts := sentence_starts(text, *window, task.language):
                 return edges + starts
-    forced = word_break(text, low, middle) or grapheme_break(text, low, middle)
-    return [*edges, forced] if forced else edges
+    word = word_break(text, low, middle)
+    return [*edges, word] if word else edges
 
 
 def _within(task: Task, run: list[Stretch], stretch: Stretch, room: int) -> list[Stretch]:
