@@ -7,12 +7,11 @@ mapped to characters in one batch.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
 from spanwise.cuts import trimmed
 from spanwise.documents import Block, Link, Part
-from spanwise.offsets import characters_of_bytes
 from spanwise.readers.blocks import (
     FIGURE_TAG,
     Builder,
@@ -36,7 +35,7 @@ _KINDS: Final = {
     "H1": "heading", "H2": "heading", "H3": "heading", "H4": "heading", "H5": "heading", "H6": "heading",
 }  # fmt: skip
 _LEVELS: Final = {"H1": 1, "H2": 2, "H3": 3, "H4": 4, "H5": 5, "H6": 6}
-_PARTS: Final = {"list": ("Item",), "table": ("TableHead", "TableRow")}
+_PARTS: Final = {"List": ("Item",), "Table": ("TableHead", "TableRow")}
 _ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has its marks
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
@@ -66,82 +65,161 @@ def add_markdown(builder: Builder, text: str) -> list[Link]:
     opening = front_matter_end(text)
     if opening:
         builder.add("front_matter", 0, opening)
-    # blanked, not cut off: every position stays; the parser's own front matter may stand in the middle of a text
-    body = " " * opening + text[opening:] if opening else text
-    heard = _heard(body)
-    marks = characters_of_bytes(body, heard.marks)
-    if may_hold_figures(body):
+    walk = _Walk(text, opening)
+    if may_hold_figures(text):
         seen: list[Seen] = []
-        _place(body, heard, marks, lambda *block: seen.append(Seen(*block)))
-        for block in with_figures(body, seen, _figures(body, seen, heard.tags, marks)):
+        walk.add = lambda *block: seen.append(Seen(*block))
+        walk.tags = []
+        walk.through()
+        for block in with_figures(text, seen, _figures(text, seen, walk.tags)):
             builder.add(*block)
     else:
-        _place(body, heard, marks, builder.add)
+        walk.add = builder.add
+        walk.through()
     builder.finish()
-    return [Link(target, "".join(words)) for target, words in heard.links]
+    return [Link(target, "".join(words)) for target, words in walk.links]
 
 
-class _Heard(NamedTuple):
-    """What one walk over the parser's events leaves behind; `marks` are byte positions, two for each range."""
+class _Walk:
+    """One walk over the parser's events: gives each top-level block to `add`, with bytes and characters in step."""
 
-    names: list[str]  # of top-level blocks
-    tops: list[int]  # their places in the list of marks
-    marks: list[int]
-    words: dict[int, list[str]]  # of headings, by their mark
-    parts: dict[int, list[int]]  # of lists and tables, by their mark
-    tags: list[tuple[int, bool]]
-    links: list[tuple[str, list[str]]]
+    __slots__ = ("_byte", "_character", "_events", "_raw", "_text", "add", "links", "tags")
+
+    def __init__(self, text: str, opening: int) -> None:
+        self.add: Callable[..., None]
+        self.links: list[tuple[str, list[str]]] = []
+        self.tags: list[Tag] | None = None  # of figures, if they are wanted
+        self._text, self._events = _parsed(text, opening)
+        self._raw = b"" if text.isascii() else self._text.encode()
+        self._byte = self._character = 0
+
+    def through(self) -> None:
+        """Walk; this loop sees every inline element, so it does as little as it can."""
+        tagged = self.tags is not None
+        name: str | None = None  # of the block that is open, and what of it is wanted
+        words: list[str] = []
+        parts: list[tuple[int, int]] = []
+        tags: list[tuple[int, int]] = []
+        wanted: tuple[str, ...] = ()
+        link_words: list[str] = []
+        begin = until = link_until = words_until = 0
+        event: Any  # a dictionary, or a bare word such as "Rule"
+        for event, where in self._events:
+            start = where["start"]
+            if start < until:
+                if "Start" in event:
+                    tag = event["Start"]
+                    if tag.__class__ is str:
+                        if tag in wanted:
+                            parts.append((start, where["end"]))
+                    elif "Link" in tag:
+                        link_words, link_until = [], where["end"]
+                        words_until = max(words_until, link_until)
+                        self.links.append((tag["Link"]["dest_url"], link_words))
+                elif start < words_until:
+                    word = _said(event)
+                    words.append(word)
+                    if start < link_until:
+                        link_words.append(word)
+                if tagged and "InlineHtml" in event:
+                    tags.append((start, where["end"]))
+            elif opened := _top_level(event):
+                if name:
+                    self._close(name, begin, until, words, parts, tags)
+                name, begin, until = opened, start, where["end"]
+                wanted = _PARTS.get(name, ())
+                words_until = until if name in _LEVELS else 0
+                words, parts, tags = [], [], []
+        if name:
+            self._close(name, begin, until, words, parts, tags)
+
+    def _close(
+        self,
+        name: str,
+        begin: int,
+        until: int,
+        words: list[str],
+        parts: list[tuple[int, int]],
+        tags: list[tuple[int, int]],
+    ) -> None:
+        """Add a block with its range in characters, trimmed, and its parts."""
+        start, piece = self._placed(begin, until)
+        text = piece.rstrip()
+        if not text:
+            return
+        end = start + len(text)
+        kind = _KINDS[name]
+        if tags and kind == "paragraph":
+            self._note(begin, start, piece, tags)
+        if parts:
+            ranges = self._in_characters(begin, start, piece, parts)
+            start = end - len(text.lstrip())
+            self.add(kind, start, end, None, "", _PART_MAKERS[name](self._text, ranges, end))
+            return
+        if kind == "code":
+            start = self._text.rfind("\n", 0, start) + 1  # the parser starts after the indentation: it belongs to code
+        elif text[0] <= " " or text[0].isspace():
+            start = end - len(text.lstrip())
+        if kind == "heading":
+            self.add(kind, start, end, _LEVELS[name], _title(words, text))
+        else:
+            self.add("comment" if kind == "html" and is_only_comments(text) else kind, start, end)
+
+    def _placed(self, begin: int, until: int) -> tuple[int, str]:
+        """Give the character where a block begins, and its text; blocks come in order, so the steps are small."""
+        raw = self._raw
+        if not raw:
+            return begin, self._text[begin:until]
+        start = self._character + len(raw[self._byte : begin].decode())
+        piece = raw[begin:until].decode()
+        self._byte, self._character = until, start + len(piece)
+        return start, piece
+
+    def _in_characters(
+        self, begin: int, start: int, piece: str, ranges: list[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """Turn byte ranges inside a block into character ranges."""
+        if not self._raw:
+            return ranges
+        places = sorted({place for span in ranges for place in span})
+        characters, reached, total = dict[int, int](), begin, start
+        for place in places:
+            total += len(self._raw[reached:place].decode())
+            characters[place], reached = total, place
+        return [(characters[low], characters[high]) for low, high in ranges]
+
+    def _note(self, begin: int, start: int, piece: str, ranges: list[tuple[int, int]]) -> None:
+        for low, high in self._in_characters(begin, start, piece, ranges):
+            html = self._text[low:high]
+            if self.tags is not None and FIGURE_TAG.fullmatch(html):
+                self.tags.append(Tag(low, high, html[1] != "/"))
 
 
-def _heard(text: str) -> _Heard:
-    """Walk the events once; this loop sees every inline element, so it does as little as it can."""
+def _parsed(text: str, opening: int) -> tuple[str, Iterator[tuple[Any, Any]]]:
+    """Parse a text that has front matter up to `opening`, and give the text that the events speak of.
+
+    The parser would find front matter in the middle of a text too, between two rules. So its own way is taken only
+    where that can't happen and both agree on the end; else the front matter is blanked, which keeps every position.
+    """
     import pyromark
 
     flags = pyromark.Options
     options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
-    figures = may_hold_figures(text)
-    heard = _Heard([], [], [], {}, {}, [], [])
-    marks, names, tops = heard.marks, heard.names, heard.tops
-    part_marks: list[int] = []
-    words: list[str] | None = None  # of the heading that is open
-    link_words: list[str] = []
-    kind = ""
-    wanted: tuple[str, ...] = ()
-    until = link_until = words_until = 0
-    event: Any  # a dictionary, or a bare word such as "Rule"
-    for event, where in pyromark.events_with_range(text, options=options):
-        start = where["start"]
-        if start < until:
-            if "Start" in event:
-                tag = event["Start"]
-                if tag.__class__ is str:
-                    if tag in wanted:
-                        part_marks.append(len(marks))
-                        marks += (start, where["end"])
-                elif "Link" in tag:
-                    link_words, link_until = [], where["end"]
-                    words_until = max(words_until, link_until)
-                    heard.links.append((tag["Link"]["dest_url"], link_words))
-            elif start < words_until:
-                word = _said(event)
-                if words is not None:
-                    words.append(word)
-                if start < link_until:
-                    link_words.append(word)
-            if figures and kind == "paragraph" and "InlineHtml" in event:
-                _note_tag(heard, event["InlineHtml"], start, where["end"])
-        elif name := _top_level(event):
-            until, kind, words = where["end"], _KINDS[name], None
-            names.append(name)
-            tops.append(len(marks))
-            wanted = _PARTS.get(kind, ())
-            if wanted:
-                heard.parts[len(marks)] = part_marks = []
-            elif kind == "heading":
-                heard.words[len(marks)] = words = []
-                words_until = until
-            marks += (start, until)
-    return heard
+    if opening and text.startswith("---") and text.find("\n---", opening) < 0:
+        yaml = flags.ENABLE_YAML_STYLE_METADATA_BLOCKS
+        events = pyromark.events_with_range(text, options=options | yaml)
+        for first, where in events:
+            if "MetadataBlock" in str(first) and where == {"start": 0, "end": len(text[:opening].encode())}:
+                return text, events
+            break
+    if opening:
+        text = " " * opening + text[opening:]
+    return text, pyromark.events_with_range(text, options=options)
+
+
+def _title(words: list[str], text: str) -> str:
+    title = " ".join("".join(words).split())
+    return _ANCHOR.sub("", title) if "{#" in text and _ANCHORED.search(text) else title
 
 
 def _top_level(event: Any) -> str | None:
@@ -165,43 +243,6 @@ def _said(event: Any) -> str:
     return word
 
 
-def _note_tag(heard: _Heard, html: str, start: int, end: int) -> None:
-    if FIGURE_TAG.fullmatch(html):
-        heard.tags.append((len(heard.marks), html[1] != "/"))
-        heard.marks.extend((start, end))
-
-
-def _place(text: str, heard: _Heard, marks: list[int], add: Callable[..., None]) -> None:
-    """Add the top-level blocks with their ranges in characters, trimmed, and their parts."""
-    for name, mark in zip(heard.names, heard.tops, strict=True):
-        start = marks[mark]
-        piece = text[start : marks[mark + 1]].rstrip()
-        if not piece:
-            continue
-        end = start + len(piece)
-        kind = _KINDS[name]
-        if kind == "code":
-            start = text.rfind("\n", 0, start) + 1  # the parser starts after the indentation, which belongs to code
-        elif piece[0] <= " " or piece[0].isspace():
-            start = end - len(piece.lstrip())
-        if kind == "heading":
-            title = " ".join("".join(heard.words[mark]).split())
-            if _ANCHORED.search(piece):
-                title = _ANCHOR.sub("", title)
-            add(kind, start, end, _LEVELS[name], title)
-        elif kind in _PARTS:
-            ranges = [(marks[part], marks[part + 1]) for part in heard.parts[mark]]
-            add(kind, start, end, None, "", _parts(text, kind, ranges, end))
-        elif kind == "html" and is_only_comments(piece):
-            add("comment", start, end)
-        else:
-            add(kind, start, end)
-
-
-def _parts(text: str, kind: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...]:
-    return _items(text, ranges) if kind == "list" else _rows(text, ranges, end)
-
-
 def _rows(text: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...]:
     """Give the rows of a table; each reaches to the next, so the header takes its delimiter row along."""
     starts = [start for start, _ in ranges]
@@ -209,15 +250,17 @@ def _rows(text: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...
     return tuple(Part(*span, header=row == 0) for row, span in enumerate(spans) if span)
 
 
-def _items(text: str, ranges: list[tuple[int, int]]) -> tuple[Part, ...]:
+def _items(text: str, ranges: list[tuple[int, int]], _end: int) -> tuple[Part, ...]:
     """Give the items of a list, nested ones inside their parents."""
     waiting: list[Part] = []
     for start, end in reversed(_shallow(ranges)):  # backwards, children come before their parent
         children = []
         while waiting and waiting[-1].start < end:
             children.append(waiting.pop())
-        if span := trimmed(text, start, end):
-            waiting.append(Part(*span, tuple(children)))
+        item = text[start:end].rstrip()
+        if item:
+            end = start + len(item)
+            waiting.append(Part(end - len(item.lstrip()), end, tuple(children)))
     return tuple(reversed(waiting))
 
 
@@ -234,10 +277,12 @@ def _shallow(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return kept
 
 
-def _figures(text: str, seen: list[Seen], noted: list[tuple[int, bool]], marks: list[int]) -> list[tuple[int, int]]:
+def _figures(text: str, seen: list[Seen], tags: list[Tag]) -> list[tuple[int, int]]:
     """Pair the figure tags that stand in paragraphs and in HTML, but not in code, comments, lists, tables, quotes."""
-    tags = [Tag(marks[mark], marks[mark + 1], opens) for mark, opens in noted]
     for block in seen:
         if block.kind == "html" and not _OPAQUE.match(text, block.start):
             tags += figure_tags(text, block.start, block.end)
     return figure_ranges(sorted(tags))
+
+
+_PART_MAKERS: Final = {"List": _items, "Table": _rows}
