@@ -18,7 +18,7 @@ from spanwise.strategies import STRATEGIES
 from spanwise.tokens import TOKENIZERS
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
+PAGES = [*sorted(DOCS.rglob("*.md")), DOCS.parent / "README.md"]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)")
 
@@ -56,7 +56,7 @@ def shown_default(value: Any) -> str:
     return f"`{value}`" if isinstance(value, str) else str(value)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
 def test_examples_run(page: Path) -> None:
     """All examples of a page are one session."""
     session = doctest.DocTestParser().get_doctest(examples_alone(said(page)), {}, page.stem, str(page), 0)
@@ -66,7 +66,7 @@ def test_examples_run(page: Path) -> None:
     assert not failures, "".join(failures)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
 def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in LINK.findall(EXAMPLE.sub("", said(page))) if not (page.parent / link).exists()] == []
 
