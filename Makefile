@@ -1,6 +1,6 @@
 # make demo: set up .venv and chunk the documents that come with the project
 # make test: set up .venv and run lint, types, import rules and all tests
-# make bench: compare speed with a bare token count (and with other splitters, where they are installed)
+# make bench: compare speed with a bare token count; BENCH="--markdown FOLDER --prose FOLDER" for texts of your own
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -25,7 +25,7 @@ tests: .venv/ready $(SPECS)/ready
 	$(BIN)/pytest
 
 bench: .venv/ready
-	$(BIN)/python bench/speed.py
+	$(BIN)/python bench/speed.py $(BENCH)
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv || (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv)

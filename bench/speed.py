@@ -1,8 +1,8 @@
 """Reading and chunking as a multiple of one bare token count of the same text, measured side by side in one run.
 
-    python bench/speed.py [--k8s FOLDER] [--prose FOLDER] [--rounds N]
+    python bench/speed.py [--markdown FOLDER] [--prose FOLDER] [--rounds N]
 
-Without the corpora (Kubernetes documentation, Chroma's evaluation texts) the demo's documents are repeated instead.
+Without a folder of Markdown files the demo's documents are repeated instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from bpe_openai import _bindings
 import spanwise
 
 HERE = Path(__file__).parent
-CORPORA = HERE.parent.parent / "shared" / "corpora"
 DEMO = HERE.parent / "src" / "spanwise" / "demo" / "documents"
 NO_OVERLAP = {"structure": {"overlap_tokens": 0}, "fixed": {"overlap_ratio": 0.0}, "simple": {}}
 
@@ -85,13 +84,13 @@ def _peak(job: Callable[[], object]) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--k8s", type=Path, default=CORPORA / "k8s")
-    parser.add_argument("--prose", type=Path, default=CORPORA / "chroma")
+    parser.add_argument("--markdown", type=Path)
+    parser.add_argument("--prose", type=Path)
     parser.add_argument("--rounds", type=int, default=7)
     given = parser.parse_args()
-    markdown = texts_of(given.k8s) if given.k8s.is_dir() else texts_of(DEMO) * 40
+    markdown = texts_of(given.markdown) if given.markdown else texts_of(DEMO) * 40
     compare("Markdown", markdown, "markdown", given.rounds)
-    if given.prose.is_dir():
+    if given.prose:
         compare("prose", texts_of(given.prose), "text", given.rounds)
     growth(markdown, given.rounds)
 

@@ -8,7 +8,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from spanwise.api import chunk, read, read_pages, read_text
-    from spanwise.chunks import Chunk, Piece
+    from spanwise.chunks import Chunk
     from spanwise.documents import Block, Document, LeftOut, Link, Metadata, Page, Part
     from spanwise.errors import (
         DocumentError,
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SpanwiseError,
         UnreadableError,
     )
+    from spanwise.pieces import Piece
     from spanwise.spans import Span
     from spanwise.tokens import Tokenizer, TokenMap
 
@@ -34,7 +35,7 @@ _HOMES = {
     "OptionError": "errors",
     "Page": "documents",
     "Part": "documents",
-    "Piece": "chunks",
+    "Piece": "pieces",
     "Span": "spans",
     "SpanwiseError": "errors",
     "TokenMap": "tokens",

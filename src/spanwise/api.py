@@ -9,7 +9,7 @@ from typing import Any
 from spanwise.chunks import Chunk, Run
 from spanwise.context import Task, settle
 from spanwise.documents import Document
-from spanwise.errors import OptionError, did_you_mean
+from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.offsets import MEASURES
 from spanwise.options import options_of
 from spanwise.readers import read_file, read_page_strings, read_string
@@ -54,6 +54,11 @@ def chunk(
     for name in measures:
         if not isinstance(name, str) or name not in MEASURES:
             raise OptionError("offsets", "is not a known measure", value=name, hint=did_you_mean(str(name), MEASURES))
-    task = Task(document, TokenMap(document.text, tokenizer_of(tokenizer)), settings)
+    try:
+        tokens = TokenMap(document.text, tokenizer_of(tokenizer))
+    except UnicodeEncodeError as error:
+        rule = f"holds a lone surrogate, which is no character, at {error.start}"
+        raise UnreadableError("text", rule, hint="spanwise.read_text(text) replaces it") from error
+    task = Task(document, tokens, settings)
     run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)
     return tuple(Chunk(run, index) for index in range(len(run.settled)))

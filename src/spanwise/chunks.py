@@ -1,4 +1,4 @@
-"""Chunk and Piece: how a chunk reads as text, its ids, its record; and what a strategy plans before there are chunks.
+"""Chunk: how it reads as text, its ids, its record; and the run of chunks that one call makes.
 
 A chunk is a list of ranges, never a copied string: its texts are put together when somebody asks for them.
 """
@@ -10,85 +10,12 @@ import json
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from spanwise.documents import LEFT_OUT_KINDS, Block, Document
-from spanwise.errors import DocumentError
 from spanwise.navigation import navigation_of
 from spanwise.offsets import MEASURES
-
-ROLES: Final = frozenset({"core", "overlap_prev", "overlap_next", "context"})
-
-
-class _PieceFields(NamedTuple):
-    start: int
-    end: int
-    role: str
-    joiner: str
-
-
-class Piece(_PieceFields):
-    """One range of the document's text inside a chunk; `joiner` is the white space put before it."""
-
-    __slots__ = ()
-
-    def __new__(cls, start: int, end: int, role: str = "core", joiner: str = "") -> Piece:
-        """Refuse an empty range, an unknown role, and a joiner that isn't white space."""
-        if not 0 <= start < end:
-            raise DocumentError("piece", "must have 0 <= start < end", value=(start, end))
-        if role not in ROLES:
-            raise DocumentError("role", f"must be one of {', '.join(sorted(ROLES))}", value=role)
-        if joiner and not joiner.isspace():
-            raise DocumentError("joiner", "must be white space", value=joiner)
-        return tuple.__new__(cls, (start, end, role, joiner))
-
-
-class Plan(NamedTuple):
-    """A core as a strategy plans it: its range, its first and last block, and whether overlap may stand before it."""
-
-    start: int
-    end: int
-    first: int
-    last: int
-    overlap: bool = False
-
-
-class Settled(NamedTuple):
-    """A finished chunk without its document: its core, the exact count, and what stands around the core.
-
-    `pieces` is empty where the chunk is its core and nothing else.
-    """
-
-    start: int
-    end: int
-    first: int
-    last: int
-    token_count: int
-    pieces: tuple[Piece, ...] = ()
-    prefix: str = ""
-    oversize: bool = False
-    context_dropped: bool = False
-
-    @property
-    def all_pieces(self) -> tuple[Piece, ...]:
-        """The pieces in order."""
-        return self.pieces or (Piece(self.start, self.end),)
-
-
-def rendered(text: str, pieces: Sequence[Piece]) -> str:
-    """Put pieces together with their joiners; the first one's joiner has nothing to join."""
-    if len(pieces) == 1:
-        return text[pieces[0].start : pieces[0].end]
-    words = [word for piece in pieces for word in (piece.joiner, text[piece.start : piece.end])]
-    return "".join(words[1:])
-
-
-def joiner_between(text: str, end: int, start: int) -> str:
-    """Give the white space that stands for what lies between two ranges: empty line, line end, space, nothing."""
-    gap = text[end:start]
-    if gap.strip() or gap.count("\n") > 1:
-        return "\n\n"
-    return "\n" if "\n" in gap else " " if gap else ""
+from spanwise.pieces import Piece, Settled, core_pieces, rendered
 
 
 class Run:
@@ -117,13 +44,15 @@ class Run:
     @cached_property
     def content_ids(self) -> list[str]:
         """Name the chunks by what they say, so that a change elsewhere leaves the name alone."""
-        document, seen, ids = self.document, dict[tuple[tuple[str, ...], str], int](), []
+        document, seen, ids = self.document, dict[tuple[tuple[str, ...], str], int](), list[str]()
+        paths: dict[tuple[str, ...], str] = {}
         for settled in self.settled:
             path = document.blocks[settled.first].headings_path
             text = rendered(document.text, core_pieces(settled.all_pieces))
+            if path not in paths:  # said once: a long path may stand over many chunks
+                paths[path] = _sha256(json.dumps(path, ensure_ascii=False))
             ordinal = seen[path, text] = seen.get((path, text), -1) + 1
-            said = json.dumps([document.document_id, path, text, ordinal], ensure_ascii=False, separators=(",", ":"))
-            ids.append(_sha256(said))
+            ids.append(_sha256(json.dumps([document.document_id, paths[path], text, ordinal], ensure_ascii=False)))
         return ids
 
     @cached_property
@@ -372,13 +301,6 @@ FIELDS: Final = (
     "metadata",
 )  # fmt: skip
 """The names of the record, in its order."""
-
-
-def core_pieces(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    """Give the pieces that belong to this chunk and to no other."""
-    if len(pieces) == 1:
-        return pieces
-    return tuple(piece for piece in pieces if piece.role == "core")
 
 
 def _blocks_of(document: Document, pieces: Iterable[Piece]) -> list[int]:

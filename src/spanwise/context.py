@@ -14,16 +14,17 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, NamedTuple, Protocol
 
-from spanwise.chunks import Piece, Plan, Settled, joiner_between, rendered
-from spanwise.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed
+from spanwise.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed, word_break
 from spanwise.documents import LEFT_OUT_KINDS, Document
 from spanwise.errors import LimitError, OptionError
 from spanwise.languages import guess_language
 from spanwise.options import Options
 from spanwise.packing import Range, divide, fill
+from spanwise.pieces import Piece, Plan, Settled, joiner_between, rendered
 from spanwise.tokens import NEAR, TokenMap
 
 _TRIES = 3
+_LONGEST_TOKEN = 16  # characters; longer tokens are runs of one character
 _PROSE = frozenset({"paragraph", "list", "quote", "html", "heading"})
 
 
@@ -41,7 +42,7 @@ NOTHING = Repeated()
 class Task:
     """One document to be chunked one way: what every step of it looks at."""
 
-    def __init__(self, document: Document, tokens: TokenMap, options: Any, language: str | None = None) -> None:
+    def __init__(self, document: Document, tokens: TokenMap, options: Any) -> None:
         """Refuse a limit of which the embedder's own tokens take more than half."""
         self.document = document
         self.text = document.text
@@ -53,14 +54,15 @@ class Task:
             rule = f"must be at least twice the {self.added} tokens that the embedder adds"
             raise OptionError("max_tokens", rule, value=self.limit, hint=f"try {self.added * 4 + 16}")
         self.joint: int = tokens.tokenizer.count("\n\n") - self.added
-        self._language = language or document.metadata.language
+        self._language = document.metadata.language
+        self.contexts: dict[int, Any] = {}  # what the parts of a block repeat, once it is known
         self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
 
     @cached_property
     def language(self) -> str:
         """The language that sentences are cut by: given, or guessed from a sample of the prose."""
         if self._language:
-            return self._language
+            return self._language.split("-")[0].lower()  # `de-AT` follows the rules of `de`
         sample, length = [], 0
         for block in self.document.blocks:
             if block.kind in _PROSE:
@@ -304,26 +306,34 @@ def block_at(document: Document, position: int) -> int:
 
 def _prefix(task: Task, path: tuple[str, ...]) -> tuple[str, int]:
     """Write the template's lines, in at most half of the limit: outer headings go first, then words of the title."""
-    tokenizer, half = task.tokens.tokenizer, task.limit // 2 - task.added
-    title = task.document.metadata.title or ""
-
-    def priced(words: Sequence[str], headings: Sequence[str]) -> tuple[str, int]:
-        prefix = _written(task.options.template, " ".join(words), headings)
-        return prefix, tokenizer.count(prefix) - task.added if prefix else 0
-
-    words = title.split()
+    half, longest = task.limit // 2 - task.added, min(task.limit, 1 << 16) * _LONGEST_TOKEN
+    title = " ".join((task.document.metadata.title or "")[:longest].split())
     levels = task.options.max_heading_levels if task.options.template == "tags" else 1
-    headings = path[-levels:]
-    while len(headings) > 1 and priced(words, headings)[1] > half:
+    headings = tuple(name if len(name) <= longest else "" for name in path[-levels:])  # too long is as good as none
+    while len(headings) > 1 and _priced(task, title, headings)[1] > half:
         headings = headings[1:]
-    if headings and priced([], headings)[1] > half:
+    if headings and (not headings[0] or _priced(task, "", headings)[1] > half):
         headings = ()
-    low, high = 0, len(words)
-    while low < high:  # the most words of the title that still fit
+    low, high = 0, len(title)
+    while low < high:  # the longest beginning of the title that fits
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if priced(words[:middle], headings)[1] <= half else (low, middle - 1)
-    found = priced(words[:low], headings)
+        fits = _priced(task, _shortened(title, middle), headings)[1] <= half
+        low, high = (middle, high) if fits else (low, middle - 1)
+    found = _priced(task, _shortened(title, low), headings)
     return found if found[1] <= half else ("", 0)
+
+
+def _shortened(title: str, length: int) -> str:
+    """Shorten a title at a word, or, where words aren't spaced, at a character."""
+    if length >= len(title):
+        return title
+    cut = word_break(title, 0, length) if length else None
+    return title[: cut or grapheme_break(title, 0, length) or 0].rstrip() if length else ""
+
+
+def _priced(task: Task, title: str, headings: Sequence[str]) -> tuple[str, int]:
+    prefix = _written(task.options.template, title, headings)
+    return prefix, task.tokens.tokenizer.count(prefix) - task.added if prefix else 0
 
 
 def _written(template: str, title: str, headings: Sequence[str]) -> str:

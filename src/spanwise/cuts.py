@@ -157,18 +157,34 @@ def word_break(text: str, start: int, high: int) -> int | None:
             cut = high - len(last_word) + marks
         if cut <= start or not text[start:cut].strip():
             return None
-        if is_grapheme_boundary(text, cut):
+        if is_grapheme_boundary(text, cut) and _starts_whole(text, cut):
             return cut
         high = cut - 1
     return None
 
 
+def _starts_whole(text: str, cut: int) -> bool:
+    """Whether what follows a cut, trimmed, begins with a whole character and not with a mark on a space."""
+    visible = _VISIBLE.search(text, cut)
+    return visible is None or visible.start() == cut or is_grapheme_boundary(text, visible.start())
+
+
 def grapheme_break(text: str, start: int, high: int) -> int | None:
     """Give the last grapheme boundary in `(start, high]`; None where one grapheme fills it all."""
-    if high >= len(text) or _surely_apart(text[high - 1], text[high]):
-        return high
-    boundary = _last_boundary(text, _anchor(text, start, high), high)
-    return boundary if boundary > start else None
+    while high > start:
+        if high >= len(text):
+            return high
+        boundary = (
+            high
+            if _surely_apart(text[high - 1], text[high])
+            else _last_boundary(text, _anchor(text, start, high), high)
+        )
+        if boundary <= start:
+            return None
+        if not text[boundary].isspace() or _starts_whole(text, boundary):
+            return boundary
+        high = boundary - 1
+    return None
 
 
 def _grapheme_end(text: str, start: int, high: int) -> int | None:

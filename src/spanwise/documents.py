@@ -7,6 +7,7 @@ and `Page` are named tuples because a reader makes them by the ten thousand.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -181,6 +182,8 @@ class Metadata:
             raise OptionError("updated_at", "must be ISO 8601", value=self.updated_at, hint="try 2026-01-28T10:00:00Z")
         if not isinstance(self.extra, Mapping):
             raise OptionError("extra", "must be a dictionary", value=self.extra, hint='try {"team": "hr"}')
+        if self.extra and not _is_json(dict(self.extra)):
+            raise OptionError("extra", "must hold what JSON can say", value=dict(self.extra), hint='try {"team": "hr"}')
         object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -214,6 +217,14 @@ def _is_text(words: str) -> bool:
     try:
         words.encode()
     except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
         return False
     return True
 

@@ -14,12 +14,22 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from enum import Enum
+from typing import Final
+
+
+class _Unsaid(Enum):
+    UNSAID = "no value is to blame"
+
+
+UNSAID: Final = _Unsaid.UNSAID
+"""Stands for no value, because None may be the wrong one."""
 
 
 class SpanwiseError(Exception):
     """The root of all errors of this library."""
 
-    def __init__(self, subject: str, rule: str, *, value: object = None, hint: str | None = None) -> None:
+    def __init__(self, subject: str, rule: str, *, value: object = UNSAID, hint: str | None = None) -> None:
         """Keep the parts; the words are made by `__str__`."""
         super().__init__(subject, rule)
         self.subject = subject
@@ -30,7 +40,7 @@ class SpanwiseError(Exception):
     def __str__(self) -> str:
         """Say what, which rule, which value, and the hint on a line of its own."""
         words = f"`{self.subject}` {self.rule}"
-        if self.value is not None:
+        if self.value is not UNSAID:
             words += f": {_shortened(self.value)}"
         return f"{words}\nhint: {self.hint}" if self.hint else words
 

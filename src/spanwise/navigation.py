@@ -6,7 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from spanwise.documents import Block, Document
-from spanwise.shown import shown_code, shown_html, shown_markdown, shown_plain, shown_table
+from spanwise.shown import EDGE, shown_code, shown_html, shown_markdown, shown_plain, shown_table
 
 _ELEMENTS: Final = {
     "paragraph": "p", "list": "li", "table": "tr", "code": "pre", "quote": "blockquote", "figure": "figure",
@@ -28,7 +28,7 @@ def navigation_of(document: Document, block: Block, core: str) -> dict[str, Any]
         "text_offset_start": offset,
         "text_length": len(core),
         "highlight_metadata": {
-            "text_fragment": shown,
+            "text_fragment": shown.replace(EDGE, " "),
             "block_type": _element(block),
             "text_offset": offset,
         },
@@ -55,7 +55,8 @@ def _linked(url: str | None, shown: str) -> str | None:
     """Add a text fragment to a web address; whole words only, because part of a word is never found."""
     if not url or not shown or not url.startswith(("http://", "https://")):
         return url
-    words = shown.split(" ")
-    whole = words if len(shown) < _FRAGMENT_LENGTH or len(words) == 1 else words[:-1]
+    first = shown.split(EDGE)[0]
+    words = first.split(" ")
+    whole = words if len(first) < _FRAGMENT_LENGTH or len(words) == 1 else words[:-1]
     fragment = quote(" ".join(whole[:_LINKED_WORDS]), safe="").replace("-", "%2D")
     return f"{url}{':~:' if '#' in url else '#:~:'}text={fragment}"

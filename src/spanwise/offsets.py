@@ -35,24 +35,6 @@ def characters_at(raw: bytes, byte_positions: numpy.ndarray[Any, Any]) -> numpy.
     return characters
 
 
-def characters_of_bytes(text: str, byte_positions: list[int]) -> list[int]:
-    """Turn byte positions in any order into character positions."""
-    if not byte_positions or text.isascii():
-        return byte_positions
-    import numpy
-
-    positions = numpy.array(byte_positions, numpy.int32)
-    raw = text.encode()
-    if len(raw) <= _STEP:  # here any order will do
-        small: list[int] = characters_at(raw, positions).tolist()
-        return small
-    order = positions.argsort(kind="stable")
-    characters = numpy.empty(len(positions), numpy.int32)
-    characters[order] = characters_at(raw, positions[order])
-    found: list[int] = characters.tolist()
-    return found
-
-
 def utf8_offsets(text: str, positions: Sequence[int]) -> list[int]:
     """Turn ascending character positions into UTF-8 byte positions."""
     return _measured(text, positions, lambda piece: len(piece.encode()))

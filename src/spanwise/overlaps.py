@@ -1,18 +1,18 @@
-"""Where overlap may start in the core before: at a sentence, else at a word; never inside a figure."""
+"""Where overlap may start in the core before: at a sentence, else at a word; never inside a figure or code."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
 
-from spanwise.chunks import Plan
 from spanwise.context import Task, block_at
 from spanwise.cuts import word_starts
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.packing import Range
+from spanwise.pieces import Plan
 from spanwise.sentences import sentence_starts
 
-NEVER_TORN: Final = frozenset({"figure"})
+NEVER_TORN: Final = frozenset({"figure", "code"})
 _LOOK_BACK: Final = 64  # enough for an abbreviation or a number before the place that is looked at
 _LOOK_AHEAD: Final = 16  # enough for the word that a sentence begins with
 
@@ -43,6 +43,8 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
     Without one it is the word nearest to it. Never more than `free` tokens.
     """
     fewest, wanted, most = share
+    if free < fewest:
+        return None
     end, tokens = previous.end, task.tokens
     left_out = tokens.count(previous.start, end) - task.content_tokens(previous.start, end)
     low = max(tokens.back(end, min(most, free) + left_out), previous.start)
@@ -76,7 +78,8 @@ def _stretches(task: Task, previous: Plan, low: int, closed: frozenset[str]) -> 
 
 def _words(task: Task, spans: list[Range], low: int, high: int) -> list[int]:
     starts = (word_starts(task.text, max(span[0], low - 1), min(span[1], high)) for span in spans if span[0] < high)
-    return [start for found in starts for start in found if start >= low]
+    whole = [start for span in spans for start in _whole(span, low, high)]
+    return whole + [start for found in starts for start in found if start >= low]
 
 
 def _whole(span: Range, low: int, high: int) -> Iterable[int]:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from spanwise.cuts import Cutter, forced_cuts, trimmed
 from spanwise.spans import between
 from spanwise.tokens import NEAR, TokenMap
 
 Range = tuple[int, int]
+
+
+def divide_once(text: str, span: Range, cutter: Cutter, *, indented: bool = False) -> list[Range]:
+    """Break a span at all cuts of one kind, and trim the pieces."""
+    ranges = (trimmed(text, *piece, indented=indented) for piece in between(cutter(*span), *span))
+    return [piece for piece in ranges if piece]
 
 
 def divide(
@@ -21,9 +28,8 @@ def divide(
     """
     if tokens.fits(*span, limit):
         return [span]
-    cuts = ladder[0](*span) if ladder else forced_cuts(tokens, *span, limit, max(most, limit))
-    ranges = [trimmed(tokens.text, *piece, indented=indented) for piece in between(cuts, *span)]
-    pieces = [piece for piece in ranges if piece]
+    forced = partial(forced_cuts, tokens, limit=limit, most=max(most, limit))
+    pieces = divide_once(tokens.text, span, ladder[0] if ladder else forced, indented=indented)
     if not ladder:
         return pieces
     begins, finishes = tokens.at_edges(pieces)

@@ -45,9 +45,11 @@ _PARTICLES = (
 )
 _SPEECH = r"[^，。！？、；：\s没不无無谁誰]{1,3}?[说說問问喊叫道答想言聞尋]"
 
+_STREET = "str"  # ends any number of German street names: `Hauptstr. 5`
+
 # Group 1 tells a sure end from a single dot in doubt. Only the first mark of a run may begin a match.
 _FIRST_MARK = rf"[{_MARKS}](?<![{_MARKS}]{{2}})"
-_SURE = rf"(?>([{_LATIN_MARKS}]++|(?<=[!?…])|(?<=[^\W\d_]{{{_LONGEST_PART + 1}}}\.))|)"
+_SURE = rf"(?>([{_LATIN_MARKS}]++|(?<=[!?…])|(?<=[^\W\d_]{{{_LONGEST_PART + 1}}}\.)(?<!{_STREET}\.))|)"
 _NOT_IN_LOWER_CASE = rf"(?![{re.escape(_OPENERS)}]{{0,6}}+{_DASH}[{_LOWER}])"
 _LATIN_END = rf"(?<=[{_LATIN_MARKS}]){_SURE}{_CLOSERS}\s++"
 
@@ -167,7 +169,8 @@ def _dot_ends(text: str, mark: int, following: int, end: int, rules: _Rules) -> 
     """Whether the single dot at `mark`, with white space up to `following`, ends a sentence."""
     word = text[max(0, mark - _LONGEST_PART - 1) : mark].rpartition(" ")[2]
     # Most dots follow an ordinary word, and this is the most frequent call: settle those without a closer look.
-    if word[1:].islower() and word.isalpha() and word.lower() not in rules.doubtful and word < "\u3000":
+    plain = word[1:].islower() and word.isalpha() and word.lower() not in rules.doubtful and word < "\u3000"
+    if plain and not word.endswith(_STREET):
         return True
     if not word[-1:].isalnum():  # A bracket, a quote, a space: no abbreviation ends so.
         return True
@@ -182,7 +185,7 @@ def _doubtful_dot_ends(before: str, after: str, rules: _Rules) -> bool:
     if word >= "\u3000":  # Chinese and Japanese don't separate a Latin word from what precedes it.
         word = _WIDE_PREFIX.sub("", word)
     if word.isdigit():
-        return not _is_list_number(before, word) and (
+        return not (_is_list_number(before, word) or _is_inline_number(words, word, rules)) and (
             len(word) > 2 or not rules.writes_ordinals_with_dot or _starts_typically(after, rules)
         )
     key = _key(words, word, rules)
@@ -190,7 +193,7 @@ def _doubtful_dot_ends(before: str, after: str, rules: _Rules) -> bool:
         following = _next_word(after)
         # `Co. Ltd.` and `Co. KG` go together.
         return following[:1].isupper() and (len(following) < 2 or following.lower() not in rules.enders)
-    if key in rules.abbreviations:
+    if key in rules.abbreviations or key.endswith(_STREET):
         return False
     if key in rules.numbered:
         return not after[:1].isdigit()
@@ -224,6 +227,14 @@ def _is_list_number(before: str, number: str) -> bool:
     """Whether nothing but indentation and Markdown signs stands between the line start and the number."""
     # More digits are a year that a hard-wrapped line begins with.
     return len(number) <= 3 and not before[: -len(number)].rpartition("\n")[2].strip(" \t>#*_-")
+
+
+def _is_inline_number(words: list[str], number: str, rules: _Rules) -> bool:
+    """Whether a short number stands right after the end of a sentence: it counts what follows (`Wait. 2. Go on.`)."""
+    if len(number) > 3 or len(words) < 2 or words[-2][-1] not in ".!?":
+        return False
+    previous = words[-2].rstrip(".!?")
+    return previous.isalpha() and len(previous) > 2 and previous.lower() not in rules.doubtful
 
 
 def _next_word(after: str) -> str:

@@ -1,12 +1,22 @@
-"""Text as a page shows it: without the marks of Markdown or HTML."""
+"""Text as a page shows it: without the marks of Markdown or HTML, with its edges marked."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Collection
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
+if TYPE_CHECKING:
+    import pyromark
+
+EDGE: Final = "\x1e"
+"""Stands where one element of the page ends and the next begins: nothing that is searched for may cross it."""
+_BLOCK_TAG: Final = re.compile(
+    r"</?(?:p|div|li|ul|ol|tr|td|th|table|h[1-6]|br|figure|figcaption|pre|blockquote|section|article|dt|dd)\b[^<>]*>",
+    re.IGNORECASE,
+)
 _INLINE: Final = ("Emphasis", "Strong", "Strikethrough", "Link", "Image")
 _FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]:?")
 _ANCHOR: Final = re.compile(r"^([ \t]{0,3}#{1,6}[ \t].*?)[ \t]*\{#[^{}`\n]*\}[ \t]*$", re.MULTILINE)
@@ -19,8 +29,6 @@ def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     """Give the first `limit` characters that a page shows of Markdown; `labels` are those that links may refer to."""
     import pyromark
 
-    flags = pyromark.Options
-    options = flags.ENABLE_TABLES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
     piece = _ANCHOR.sub(r"\1", _FOOTNOTE.sub("", text[: limit * 8 + 400]))
     words: list[str] = []
     event: Any
@@ -28,19 +36,27 @@ def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     def target(link: Any) -> tuple[str, str] | None:
         return ("#", "") if link["reference"].casefold() in labels else None
 
-    for event in pyromark.events(piece, options=options, broken_link_callback=target):
+    for event in pyromark.events(piece, options=_options(), broken_link_callback=target):
         if event.__class__ is str:
-            words.append(" ")
+            words.append(" " if event == "SoftBreak" else EDGE)
         elif "Text" in event or "Code" in event:
             words.append(event.get("Text") or event.get("Code") or "")
         elif (event.get("Start") or event.get("End")) not in _INLINE and not _is_inline(event):
-            words.append(" ")
-    return shown_plain("".join(words), limit)
+            words.append(EDGE)
+    return _collapsed("".join(words), limit)
+
+
+@cache
+def _options() -> pyromark.Options:
+    import pyromark
+
+    flags = pyromark.Options
+    return flags.ENABLE_TABLES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
 
 
 def shown_table(text: str, limit: int, labels: Collection[str]) -> str:
     """Give what a page shows of rows that have no head."""
-    return shown_markdown(_BAR.sub(" ", text[: limit * 8 + 400]), limit, labels)
+    return shown_markdown(_BAR.sub("\n\n", text[: limit * 8 + 400]), limit, labels)
 
 
 def shown_code(text: str, limit: int) -> str:
@@ -54,12 +70,19 @@ def shown_code(text: str, limit: int) -> str:
 
 def shown_html(text: str, limit: int) -> str:
     """Give what a page shows of HTML: the text between the tags."""
-    return shown_plain(html.unescape(_TAG.sub("", text[: limit * 8 + 4000])), limit)
+    piece = _BLOCK_TAG.sub(EDGE, text[: limit * 8 + 4000])
+    return _collapsed(html.unescape(_TAG.sub("", piece.replace("\n", " "))), limit)
 
 
 def shown_plain(text: str, limit: int) -> str:
-    """Give the first characters with white space collapsed."""
-    return " ".join(text[: limit * 8 + 400].split())[:limit].rstrip()
+    """Give the first characters of a text in which a line is a line."""
+    return _collapsed(text[: limit * 8 + 400].replace("\n", EDGE), limit)
+
+
+def _collapsed(text: str, limit: int) -> str:
+    """Collapse white space; edges stay, one between two stretches."""
+    stretches = (" ".join(stretch.split()) for stretch in text.split(EDGE))
+    return EDGE.join(filter(None, stretches))[:limit].rstrip()
 
 
 def _is_inline(event: Any) -> bool:

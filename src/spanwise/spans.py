@@ -40,16 +40,6 @@ def between(cuts: Sequence[int], start: int, end: int) -> list[tuple[int, int]]:
     return [(start, cuts[0]), *zip(cuts, (*cuts[1:], end), strict=True)]
 
 
-def clipped(ranges: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    """Give what of `ranges` lies inside `[start, end)`."""
-    found = []
-    for low, high in ranges:
-        low, high = max(low, start), min(high, end)
-        if low < high:
-            found.append((low, high))
-    return found
-
-
 def without(holes: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
     """Give `[start, end)` less the `holes` (ascending, disjoint)."""
     left = []

@@ -326,7 +326,7 @@ def tokenizer_of(wanted: str | os.PathLike[str] | Tokenizer) -> Tokenizer:
             found = None
         if found:
             return _hugging_face(path, found.st_mtime_ns, found.st_size)
-        hint = f"{did_you_mean(str(wanted), TOKENIZERS)}, or the path of a tokenizer.json"
+        hint = f"{did_you_mean(str(wanted), TOKENIZERS)} (or give the path of a tokenizer.json)"
         raise OptionError("tokenizer", "is neither a known name nor a file", value=str(wanted), hint=hint)
     for name in ("name", "added", "seam", "count", "ends"):
         if not hasattr(wanted, name):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from spanwise.documents import Document, Metadata, derived_document_id
+from spanwise.documents import Document, LeftOut, Metadata, derived_document_id
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.readers.blocks import Reading
 from spanwise.readers.characters import cleaned, decoded
@@ -46,11 +46,12 @@ def read_file(path: str | os.PathLike[str], form: str | None, given: Mapping[str
         data = place.read_bytes()
     except (OSError, ValueError) as error:
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
-    return read_string(decoded(data, name), form, {"file_path": name, **given})
+    text, guessed = decoded(data, name)
+    return read_string(text, form, {"file_path": name, **given}, guessed)
 
 
-def read_string(text: str, form: str, given: Mapping[str, Any]) -> Document:
-    """Read a text of a named format."""
+def read_string(text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = ()) -> Document:
+    """Read a text of a named format; `noted` is what is known of it already."""
     if not isinstance(form, str) or form not in FORMATS:
         raise OptionError("format", "is not a known format", value=form, hint=did_you_mean(str(form), FORMATS))
     if not isinstance(text, str):
@@ -58,7 +59,7 @@ def read_string(text: str, form: str, given: Mapping[str, Any]) -> Document:
         raise UnreadableError("text", "must be a string", value=type(text).__name__, hint=hint)
     clean, replaced = cleaned(text)
     reading = FORMATS[form](clean)
-    return _document(reading._replace(left_out=replaced + reading.left_out), form, given)
+    return _document(reading._replace(left_out=noted + replaced + reading.left_out), form, given)
 
 
 def read_page_strings(pages: Iterable[str], form: str, given: Mapping[str, Any]) -> Document:

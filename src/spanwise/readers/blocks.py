@@ -7,9 +7,8 @@ every block) are kept in one place.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, takewhile
 from typing import Any, Final, NamedTuple
 
 from spanwise.cuts import trimmed
@@ -148,10 +147,9 @@ def with_figures(text: str, seen: list[Seen], figures: list[tuple[int, int]]) ->
     if not figures:
         return seen
     carved = [Seen("figure", start, end) for start, end in figures]
-    ends = [end for _, end in figures]
+    starts, ends = [start for start, _ in figures], [end for _, end in figures]
     for block in seen:
-        first = bisect_right(ends, block.start)
-        touched = takewhile(lambda figure: figure[0] < block.end, islice(figures, first, None))  # noqa: B023 - used here
+        touched = figures[bisect_right(ends, block.start) : bisect_left(starts, block.end)]
         pieces = without(touched, block.start, block.end)
         if pieces == [(block.start, block.end)]:
             carved.append(block)

@@ -24,20 +24,21 @@ _FORBIDDEN: Final = re.compile("[\x00\ud800-\udfff]")
 _BINARY_SHARE: Final = 0.001
 
 
-def decoded(data: bytes, name: str) -> str:
-    """Decode by byte order mark, UTF-8, declared charset, and only then by a guess."""
+def decoded(data: bytes, name: str) -> tuple[str, tuple[LeftOut, ...]]:
+    """Decode by byte order mark, UTF-8, declared charset, and only then by a guess, which is reported."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            return _strictly(data, encoding, name)
+            return _strictly(data, encoding, name), ()
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         if b"\x00" in data:
             raise UnreadableError(name, "looks like a binary file, not like text") from None
-        return _declared(data) or _guessed(data, name)
+        declared = _declared(data)
+        return _guessed(data, name) if declared is None else (declared, ())
     if text.count("\x00") > len(text) * _BINARY_SHARE:
         raise UnreadableError(name, "looks like a binary file, not like text")
-    return text
+    return text, ()
 
 
 def cleaned(text: str, base: int = 0) -> tuple[str, tuple[LeftOut, ...]]:
@@ -87,7 +88,7 @@ def _declared(data: bytes) -> str | None:
         return None
 
 
-def _guessed(data: bytes, name: str) -> str:
+def _guessed(data: bytes, name: str) -> tuple[str, tuple[LeftOut, ...]]:
     try:
         from charset_normalizer import from_bytes
     except ImportError as error:
@@ -96,4 +97,4 @@ def _guessed(data: bytes, name: str) -> str:
     best = from_bytes(data).best()
     if best is None:
         raise UnreadableError(name, "is not text in any known encoding", hint="save it as UTF-8")
-    return str(best)
+    return str(best), (LeftOut(f"the encoding is not said anywhere; read as {best.encoding}, by a guess"),)

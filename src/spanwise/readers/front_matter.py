@@ -11,7 +11,7 @@ _CLOSING: Final = {
     "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
 }
 # a rule and a paragraph may stand at the top as well: only what opens like a key or a comment is front matter
-_KEY: Final = re.compile(r"""(?:\#[^\n]*\n)*(?:\Z|["']?[\w.-]+(?:[ ][\w.-]+)*["']?[ \t]*[:=](?:\s|\Z)|\[)""")
+_KEY: Final = re.compile(r"""(?:\#[^\n]*\n)*(?:\Z|["']?[\w.-]+(?:[ ][\w.-]+)*["']?[ \t]*(?:=|:(?:\s|\Z))|\[)""")
 _TITLE: Final = re.compile(r"""^title[ \t]*[:=][ \t]*(["']?)(.*?)\1[ \t]*$""", re.MULTILINE)
 
 

@@ -60,9 +60,9 @@ def found_in(text: str, blocks: Sequence[Block], links: Sequence[Link]) -> dict[
     return found
 
 
-def add_markdown(builder: Builder, text: str) -> list[Link]:
-    """Add the blocks, and give the outgoing links."""
-    opening = front_matter_end(text)
+def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> list[Link]:
+    """Add the blocks, and give the outgoing links; front matter stands only where a document `opens`."""
+    opening = front_matter_end(text) if opens else 0
     if opening:
         builder.add("front_matter", 0, opening)
     walk = _Walk(text, opening)
@@ -154,6 +154,8 @@ class _Walk:
         if parts:
             ranges = self._in_characters(begin, start, piece, parts)
             start = end - len(text.lstrip())
+            if kind == "list":  # the parser counts a definition after the last item to the list
+                end = start + len(self._text[start : max(high for _, high in ranges)].rstrip())
             self.add(kind, start, end, None, "", _PART_MAKERS[name](self._text, ranges, end))
             return
         if kind == "code":

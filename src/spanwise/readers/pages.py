@@ -35,7 +35,7 @@ def read_paged(pages: Iterable[str], form: str) -> Reading:
         if form == "text":
             add_plain(builder, text)
         else:
-            links += add_markdown(builder, text)
+            links += add_markdown(builder, text, opens=number == 1)
         texts.append(text)
         found_pages.append(Page(number, start, start + len(text)))
         start += len(text) + len(_BETWEEN)

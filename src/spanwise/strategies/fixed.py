@@ -10,13 +10,13 @@ from math import ceil
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from spanwise.chunks import Plan
 from spanwise.context import NOTHING, Repeated, Task
 from spanwise.cuts import line_cuts, paragraph_cuts, sentence_cuts, sides_of, trimmed, word_break
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.options import Options, option
 from spanwise.overlaps import nearest_start
 from spanwise.packing import Range, divide
+from spanwise.pieces import Plan
 from spanwise.sentences import sentence_starts
 from spanwise.spans import between
 from spanwise.tokens import NEAR
@@ -135,7 +135,7 @@ def _shares(task: Task, run: list[Stretch], number: int, room: int) -> list[Stre
         after = bisect_left(ends, wanted)
         edges = allowed[max(after - 1, 0) : after + 1]
         cuts = [(run[at - 1], run[at]) for at in edges] + _cuts_inside(task, run, wanted, room)
-        cuts = [cut for cut in cuts if cut[1].start > rest.start]
+        cuts = [cut for cut in cuts if cut[0].end > rest.start]
         if not cuts:
             continue
         before = max((cut for cut in cuts if cut[0].end_at <= wanted), key=_place, default=None)
@@ -165,8 +165,8 @@ def _cuts_inside(task: Task, run: list[Stretch], wanted: float, room: int) -> li
     for cut in _inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room):
         if sides := sides_of(task.text, paragraph.start, cut, paragraph.end):
             end, start = sides
-            if kind == "code":
-                start = max(cut, task.text.rfind("\n", cut, start) + 1)
+            if kind == "code" and (task.text[cut - 1] == "\n" or "\n" in task.text[cut:start]):
+                start = max(cut, task.text.rfind("\n", cut, start) + 1)  # a line keeps its indentation
             start_at, end_at = tokens.at(start) + shift, tokens.at(end) + shift
             left = Stretch(paragraph.start, end, paragraph.first, paragraph.last, paragraph.start_at, end_at)
             cuts.append((left, Stretch(start, paragraph.end, left.first, left.last, start_at, paragraph.end_at)))

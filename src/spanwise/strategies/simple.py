@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from spanwise.chunks import Plan
 from spanwise.context import NOTHING, Repeated, Task, block_at
 from spanwise.cuts import grapheme_break, trimmed
 from spanwise.documents import Document
 from spanwise.options import Options, option
+from spanwise.pieces import Plan
 
 _LOOK_BACK: Final = 256
 

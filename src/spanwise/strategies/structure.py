@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from spanwise.chunks import Plan
 from spanwise.context import NOTHING, Repeated, Task
 from spanwise.cuts import Cutter, cell_cuts, line_cuts, part_cuts, quote_cuts, sentence_cuts
 from spanwise.documents import LEFT_OUT_KINDS, Block
 from spanwise.options import Options, option
 from spanwise.overlaps import sentence_or_word_start
-from spanwise.packing import Range, divide, fill
+from spanwise.packing import Range, divide, divide_once, fill
+from spanwise.pieces import Plan
 from spanwise.tokens import NEAR
 
 _CLOSING: Final = frozenset({"heading", "rule"})
@@ -104,19 +104,20 @@ class Structure:
         block = task.document.blocks[plan.first]
         if block.kind not in _APART or (plan.start <= block.start and plan.end >= block.end):
             return NOTHING
-        before, after = _context_ranges(task, block)
+        before, after, prices = _context(task, plan.first)
         wanted = Repeated(
             before if before and plan.start >= before[0][1] else (),
             after if after and plan.end <= after[0][0] else (),
         )
         if not wanted.before and not wanted.after:
             return NOTHING
-        price = _price(task, wanted.before) + _price(task, wanted.after)
+        price = prices[0] * bool(wanted.before) + prices[1] * bool(wanted.after)
         return wanted if price <= task.limit // 2 else Repeated(dropped=True)
 
     def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
-        """Start at a sentence, else at a word."""
-        return sentence_or_word_start(task, previous, min(free, task.options.overlap_tokens), _NEVER_TORN)
+        """Start at a sentence, else at a word; a few words are worth nothing."""
+        wanted = task.options.overlap_tokens
+        return sentence_or_word_start(task, previous, min(free, wanted), _NEVER_TORN) if free >= wanted // 8 else None
 
 
 def _sections(blocks: tuple[Block, ...]) -> Iterator[tuple[list[int], bool]]:
@@ -157,24 +158,39 @@ def _packed(task: Task, section: list[int], begins: list[int], finishes: list[in
 def _divided(task: Task, block: Block, whole: Draft, room: int) -> list[Draft]:
     """Split a block that is too large, with room for what its parts repeat."""
     tokens, target = task.tokens, task.options.target_tokens
-    before, after = (
-        (_price(task, ranges) for ranges in _context_ranges(task, block)) if block.kind in _APART else (0, 0)
-    )
+    before, after = _context(task, whole.first)[2] if block.kind in _APART else (0, 0)
     inner, first, last = (room - _kept(task, price) for price in (before + after, after, before))
-    span = (block.start, block.end)
-    units = divide(tokens, span, _ladder(task, block), max(inner, 1), most=room + NEAR, indented=block.kind == "code")
-    if before and len(units) > 1 and tokens.fits(units[0][0], units[1][1], first):
-        units[:2] = [(units[0][0], units[1][1])]  # a table head or fence doesn't stand alone
-    if after and len(units) > 1 and tokens.fits(units[-2][0], units[-1][1], last):
-        units[-2:] = [(units[-2][0], units[-1][1])]
     parts: list[Draft] = []
-    for low, high in fill(tokens, units, target, inner, first):
-        start, end = units[low][0], units[high - 1][1]
-        part = Draft(whole.kind, start, end, whole.first, tokens.at(start), tokens.at(end))
-        short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
-        if not (short and parts[-1].grow(part, task, first if len(parts) == 1 else inner)):
-            parts.append(part)
+    for units in _unit_runs(task, block, max(inner, 1), room + NEAR):
+        if before and not parts and len(units) > 1 and tokens.fits(units[0][0], units[1][1], first):
+            units[:2] = [(units[0][0], units[1][1])]  # a table head or fence doesn't stand alone
+        if after and len(units) > 1 and tokens.fits(units[-2][0], units[-1][1], last):
+            units[-2:] = [(units[-2][0], units[-1][1])]
+        for low, high in fill(tokens, units, target, inner, inner if parts else first):
+            start, end = units[low][0], units[high - 1][1]
+            part = Draft(whole.kind, start, end, whole.first, tokens.at(start), tokens.at(end))
+            short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
+            if not (short and parts[-1].grow(part, task, first if len(parts) == 1 else inner)):
+                parts.append(part)
     return parts
+
+
+def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list[Range]]:
+    """Give the units that a block is put together from; what remains of an item or row doesn't go with the next."""
+    ladder, span = _ladder(task, block), (block.start, block.end)
+    if not block.parts:
+        yield divide(task.tokens, span, ladder, limit, most=most, indented=block.kind == "code")
+        return
+    run: list[Range] = []
+    for number, part in enumerate(divide_once(task.text, span, ladder[0])):
+        units = divide(task.tokens, part, ladder[1:], limit, most=most)
+        if len(units) == 1 or (number == 1 and block.kind == "table"):  # the head goes with what follows it
+            run += units
+        else:
+            yield from (group for group in (run, units) if group)
+            run = []
+    if run:
+        yield run
 
 
 def _kept(task: Task, price: int) -> int:
@@ -240,6 +256,15 @@ def _lengthened(task: Task, drafts: list[Draft], goes_on: bool) -> list[Draft]:
 
 def _too_short(draft: Draft, smallest: int) -> bool:
     return draft.size < smallest and draft.kind not in _MAY_BE_SHORT
+
+
+def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]]:
+    """Say what the parts of a block repeat before and after themselves, and what that costs; found out only once."""
+    if index not in task.contexts:
+        before, after = _context_ranges(task, task.document.blocks[index])
+        task.contexts[index] = before, after, (_price(task, before), _price(task, after))
+    found: tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]] = task.contexts[index]
+    return found
 
 
 def _context_ranges(task: Task, block: Block) -> tuple[tuple[Range, ...], tuple[Range, ...]]:

@@ -1,0 +1,88 @@
+"""Piece, and what a chunk is before it is one: a core that a strategy plans, then a settled list of pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from spanwise.errors import DocumentError
+
+ROLES: Final = frozenset({"core", "overlap_prev", "overlap_next", "context"})
+
+
+class _PieceFields(NamedTuple):
+    start: int
+    end: int
+    role: str
+    joiner: str
+
+
+class Piece(_PieceFields):
+    """One range of the document's text inside a chunk; `joiner` is the white space put before it."""
+
+    __slots__ = ()
+
+    def __new__(cls, start: int, end: int, role: str = "core", joiner: str = "") -> Piece:
+        """Refuse an empty range, an unknown role, and a joiner that isn't white space."""
+        if not 0 <= start < end:
+            raise DocumentError("piece", "must have 0 <= start < end", value=(start, end))
+        if role not in ROLES:
+            raise DocumentError("role", f"must be one of {', '.join(sorted(ROLES))}", value=role)
+        if joiner and not joiner.isspace():
+            raise DocumentError("joiner", "must be white space", value=joiner)
+        return tuple.__new__(cls, (start, end, role, joiner))
+
+
+class Plan(NamedTuple):
+    """A core as a strategy plans it: its range, its first and last block, and whether overlap may stand before it."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    overlap: bool = False
+
+
+class Settled(NamedTuple):
+    """A finished chunk without its document: its core, the exact count, and what stands around the core.
+
+    `pieces` is empty where the chunk is its core and nothing else.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+    token_count: int
+    pieces: tuple[Piece, ...] = ()
+    prefix: str = ""
+    oversize: bool = False
+    context_dropped: bool = False
+
+    @property
+    def all_pieces(self) -> tuple[Piece, ...]:
+        """The pieces in order."""
+        return self.pieces or (Piece(self.start, self.end),)
+
+
+def rendered(text: str, pieces: Sequence[Piece]) -> str:
+    """Put pieces together with their joiners; the first one's joiner has nothing to join."""
+    if len(pieces) == 1:
+        return text[pieces[0].start : pieces[0].end]
+    words = [word for piece in pieces for word in (piece.joiner, text[piece.start : piece.end])]
+    return "".join(words[1:])
+
+
+def joiner_between(text: str, end: int, start: int) -> str:
+    """Give the white space that stands for what lies between two ranges: empty line, line end, space, nothing."""
+    gap = text[end:start]
+    if gap.strip() or gap.count("\n") > 1:
+        return "\n\n"
+    return "\n" if "\n" in gap else " " if gap else ""
+
+
+def core_pieces(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """Give the pieces that belong to this chunk and to no other."""
+    if len(pieces) == 1:
+        return pieces
+    return tuple(piece for piece in pieces if piece.role == "core")
