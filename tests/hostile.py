@@ -44,6 +44,20 @@ def _huge_heading(size: int) -> str:
     return f"# {'heading ' * (size // 8)}\n\ntext under it\n"
 
 
+def _huge_title(size: int) -> str:
+    sections = "".join(f"## s{number}\n\ntext\n\n" for number in range(size // 40))
+    return f"# {'h ' * (size // 4)}\n\n{sections}"
+
+
+def _huge_fence(size: int) -> str:
+    rows = "row row\n" * (size // 16)
+    return f"```{'h ' * (size // 4)}\n{rows}```\n"
+
+
+def _spaced_code(size: int) -> str:
+    return "```\n" + ("x" + " \t" * 30) * (size // 61 + 1) + "\n```\n"
+
+
 def _lone_fence(size: int) -> str:
     return "before\n\n```\n" + "  code line = 1\n" * (size // 16)
 
@@ -97,6 +111,15 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "huge cell": _huge_cell,
     "huge heading": _huge_heading,
     "lone fence": _lone_fence,
+    "huge title": _huge_title,
+    "huge fence": _huge_fence,
+    "spaced code": _spaced_code,
+    "long command": lambda size: (
+        "```\n" + "kubectl get pods -o wide --sort-by=.metadata.name " * (size // 50) + "\n```"
+    ),
+    "figure blocks": _repeated("<figure>a</figure>\n\ntext\n\n"),
+    "marked spaces": _repeated("e \u0301x "),
+    "list and definitions": _repeated("- a\n- b\n\n[1]: https://x.example\n[2]: https://y.example\n\nText [1].\n\n"),
     "line ends": _line_ends,
     "definitions": _definitions,
     "rules": _repeated("---\n\n"),

@@ -81,6 +81,10 @@ def _limit(document: Document, record: dict[str, Any], tokenizer: Any, max_token
 
 def _coverage(document: Document, records: Sequence[dict[str, Any]], covered: bytearray) -> list[str]:
     broken, text = [], document.text
+    homes: dict[int, set[int]] = {}
+    for record in records:
+        for index in record["core_block_indices"]:
+            homes.setdefault(index, set()).add(record["chunk_index"])
     left_out = NEVER_CONTENT | LEFT_OUT_BY.get(records[0]["strategy"] if records else "structure", set())
     for index, block in enumerate(document.blocks):
         content = block.kind not in left_out
@@ -90,10 +94,8 @@ def _coverage(document: Document, records: Sequence[dict[str, Any]], covered: by
                     f"block {index} ({block.kind}): {text[position]!r} at {position} {'lost' if content else 'taken'}"
                 )
                 break
-        if block.kind == "figure":
-            inside = {record["chunk_index"] for record in records if index in record["core_block_indices"]}
-            if len(inside) != 1:
-                broken.append(f"figure {index} is in chunks {inside}")
+        if block.kind == "figure" and len(homes.get(index, ())) != 1:
+            broken.append(f"figure {index} is in chunks {homes.get(index)}")
     return broken
 
 

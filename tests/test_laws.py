@@ -86,6 +86,13 @@ def test_a_megabyte_of_hostile_text(name: str, strategy: str) -> None:
     checked(HOSTILE[name](1_000_000), "markdown", strategy, "cl100k", {"max_tokens": 750})
 
 
+@pytest.mark.parametrize("template", ["tags", "breadcrumb"])
+@pytest.mark.parametrize("name", ["huge title", "huge heading", "headings"])
+@pytest.mark.timeout(60)
+def test_a_megabyte_under_a_template(name: str, template: str) -> None:
+    checked(HOSTILE[name](1_000_000), "markdown", "structure", "cl100k", {"max_tokens": 64, "template": template})
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_same_bytes_in_another_process(strategy: str) -> None:
     program = (

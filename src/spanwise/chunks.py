@@ -45,14 +45,16 @@ class Run:
     def content_ids(self) -> list[str]:
         """Name the chunks by what they say, so that a change elsewhere leaves the name alone."""
         document, seen, ids = self.document, dict[tuple[tuple[str, ...], str], int](), list[str]()
-        paths: dict[tuple[str, ...], str] = {}
+        names: dict[str, str] = {}
         for settled in self.settled:
             path = document.blocks[settled.first].headings_path
             text = rendered(document.text, core_pieces(settled.all_pieces))
-            if path not in paths:  # said once: a long path may stand over many chunks
-                paths[path] = _sha256(json.dumps(path, ensure_ascii=False))
+            for name in path:  # each is hashed once: a long heading may stand over thousands of chunks
+                if name not in names:
+                    names[name] = _sha256(name)
             ordinal = seen[path, text] = seen.get((path, text), -1) + 1
-            ids.append(_sha256(json.dumps([document.document_id, paths[path], text, ordinal], ensure_ascii=False)))
+            said = [document.document_id, [names[name] for name in path], text, ordinal]
+            ids.append(_sha256(json.dumps(said, ensure_ascii=False)))
         return ids
 
     @cached_property
