@@ -825,3 +825,42 @@ def test_the_same_input_gives_the_same_bytes_in_another_process() -> None:
     chunks = spanwise.chunk(spanwise.read(str(path)), max_tokens=200, template="tags")
     here = hashlib.sha256(json.dumps([chunk.to_dict() for chunk in chunks]).encode()).hexdigest()
     assert run(program) == here
+
+
+def test_a_long_title_without_spaces_is_shortened_not_dropped() -> None:
+    document = document_of("# " + "数据安全与权限管理手册" * 8 + "\n\n文本。")
+    first = spanwise.chunk(document, template="tags", max_tokens=64)[0].embedding_text
+    assert first.startswith("[PAGE] 数据安全")
+
+
+def test_a_region_follows_its_language() -> None:
+    text = "Er kam am 3. Oktober und z. B. am 4. November zurück. Dann ging er. " * 6
+    plain, austrian = (
+        [chunk.char_start for chunk in spanwise.chunk(document_of(text, language=language), max_tokens=32)]
+        for language in ("de", "de-AT")
+    )
+    assert plain == austrian
+
+
+def test_none_is_shown_as_the_value_that_is_wrong() -> None:
+    with pytest.raises(OptionError, match="must be an integer: None"):
+        spanwise.chunk(TEXT, max_tokens=None)
+
+
+def test_a_lone_surrogate_in_a_hand_made_document_is_refused() -> None:
+    metadata = Metadata(document_id="d")
+    document = Document("a\ud800b", (Block("paragraph", 0, 3),), metadata=metadata)
+    with pytest.raises(SpanwiseError, match="surrogate"):
+        spanwise.chunk(document)
+
+
+def test_a_link_looks_for_nothing_that_crosses_a_cell_or_an_item() -> None:
+    for text in ("| żółw | gęś |\n|---|---|\n| c | d |", "- żółw\n- gęś", "żółw  \ngęś"):
+        url = navigation(text)["url"]
+        assert unquote(url.split("text=")[1]) == "żółw"
+
+
+def test_fixed_keeps_indentation_only_at_the_start_of_a_line() -> None:
+    command = "kubectl get pods --all-namespaces -o wide --show-labels --sort-by=.metadata.name "
+    for chunk in spanwise.chunk(document_of(f"```\n{command * 3}\n```"), "fixed", max_tokens=32):
+        assert chunk.normalized_text == chunk.normalized_text.strip()

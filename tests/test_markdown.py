@@ -753,3 +753,14 @@ def test_reading_twice_gives_the_same(text: str) -> None:
 def test_text_is_the_input_but_for_what_is_documented(text: str) -> None:
     expected = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "\ufffd")
     assert read(text).text == expected
+
+
+def test_definitions_after_a_list_are_not_of_the_list() -> None:
+    text = "- a\n- b\n\n[1]: https://x.example\n[2]: https://y.example\n\nText [1]."
+    assert kinds(text) == ["list", "definition", "paragraph"]
+
+
+def test_front_matter_in_toml_needs_no_spaces() -> None:
+    document = spanwise.read_text("+++\ntitle='Żółw'\n+++\nText")
+    assert [block.kind for block in document.blocks] == ["front_matter", "paragraph"]
+    assert document.metadata.title == "Żółw"

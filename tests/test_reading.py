@@ -561,3 +561,21 @@ def test_chunks_know_their_pages() -> None:
 def test_metadata_defaults() -> None:
     metadata = Metadata(document_id="d")
     assert (metadata.labels, metadata.links, dict(metadata.extra)) == ((), (), {})
+
+
+def test_only_the_first_page_has_front_matter() -> None:
+    document = spanwise.read_pages(["---\ntitle: A\n---\none", "---\nTotal: 5\n---\nmore text"], format="markdown")
+    assert [block.kind for block in document.blocks].count("front_matter") == 1
+    assert "Total: 5" in "".join(chunk.normalized_text for chunk in spanwise.chunk(document, "fixed"))
+
+
+def test_a_guessed_encoding_is_reported(tmp_path: Path) -> None:
+    data = (DEMO / "handbook.pl.md").read_text(encoding="utf-8").encode("cp1250", "ignore")
+    (report,) = spanwise.read(written(tmp_path, data)).left_out
+    assert "cp1250" in report.reason
+    assert spanwise.read(written(tmp_path, "żółw".encode())).left_out == ()
+
+
+def test_extra_must_be_json() -> None:
+    with pytest.raises(OptionError, match="JSON"):
+        spanwise.read_text("a", extra={"a": object()})
