@@ -18,9 +18,10 @@ from made_markdown import markdown
 from spanwise.readers import FORMATS
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import TOKENIZERS, tokenizer_of
+from specifications import specification
 
 ALL_TOKENIZERS = (*TOKENIZERS, "tokenizer.json")
-SIZES = (16, 17, 23, 40, 100, 300, 900)
+SIZES = (16, 17, 23, 40, 100, 300, 900, 1_000_000)
 
 
 def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
@@ -67,6 +68,15 @@ def test_laws_on_any_characters(strategy: str) -> None:
         checked(text, form, strategy, "cl100k", options)
 
     hold()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", ["commonmark", "gfm"])
+def test_laws_on_the_specifications(name: str, strategy: str) -> None:
+    examples = [example for found in specification(name).values() for example in found]
+    for example in examples:
+        checked(example, "markdown", strategy, "cl100k", {"max_tokens": 16})
+    checked("\n\n".join(examples), "markdown", strategy, "cl100k", {"max_tokens": 100})
 
 
 @pytest.mark.parametrize("tokenizer", ALL_TOKENIZERS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tarfile
 from pathlib import Path
 from time import process_time
 
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 import spanwise
 from document_laws import assert_document
 from spanwise import Block, Document, Link, Part
+from specifications import specification
 
 ROOT = Path(__file__).parents[1]
 DEMO = sorted((ROOT / "src" / "spanwise" / "demo" / "documents").glob("*.md"))
@@ -655,29 +654,6 @@ def test_the_demo_documents_have_every_kind_that_they_should(path: Path) -> None
 
 def test_there_are_five_demo_documents() -> None:
     assert len(DEMO) == 5
-
-
-def specification(name: str) -> dict[str, list[str]]:
-    """Give the examples of a specification by section."""
-    found = sorted((ROOT / ".venv" / "specs").glob("marko-*.tar.gz"))
-    assert found, "the specifications are missing: run `make .venv/specs/ready`"
-    with tarfile.open(found[-1]) as archive:
-        member = next(item for item in archive.getnames() if item.endswith(f"tests/spec/{name}.txt"))
-        content = archive.extractfile(member)
-        assert content
-        text = content.read().decode()
-    fence = "`" * 32
-    sections: dict[str, list[str]] = {}
-    pattern = re.compile(
-        rf"^#{{1,6}} +([^\n]*)$|^{fence} example[^\n]*\n(.*?)^\.$.*?^{fence}$", re.MULTILINE | re.DOTALL
-    )
-    heading = ""
-    for match in pattern.finditer(text):
-        if match[1] is not None:
-            heading = match[1]
-        else:
-            sections.setdefault(heading, []).append(match[2].replace("→", "\t"))
-    return sections
 
 
 @pytest.mark.parametrize(("name", "least"), [("commonmark", 640), ("gfm", 660)])
