@@ -45,6 +45,10 @@ class Stretch(NamedTuple):
     end_at: int
 
 
+Cut = tuple[Stretch, Stretch]
+"""What stands before a cut and what stands after it."""
+
+
 class Fixed:
     """The strategy `fixed`."""
 
@@ -114,55 +118,65 @@ def _runs(task: Task, paragraphs: list[Stretch]) -> Iterator[list[Stretch]]:
 def _balanced(task: Task, run: list[Stretch], room: int) -> list[Stretch]:
     """Cut a run into equal shares; where units are too coarse for that, into more; what is left over is divided."""
     total, size = run[-1].end_at - run[0].start_at, min(room, 1.1 * task.options.target_tokens)
+    whole = _joined(run[0], run[-1])
     if total <= size:
-        return _within(task, run, _joined(run[0], run[-1]), room)
-    shares = _shares(task, run, ceil(total / size), room)
-    if not all(_fits(task, share, room) for share in shares):
-        unit = min(max(total / len(run), size / 16), size / 4)
-        shares = _shares(task, run, ceil(total / (size - unit)), room)
+        return _within(task, run, whole, room)
+    shares: list[Stretch] = []
+    for share in _shares(task, run, ceil(total / size), room):
+        if not _fits(task, share, room):
+            unit = min(max(total / len(run), size / 16), size / 4)
+            shares = list(_shares(task, run, ceil(total / (size - unit)), room))
+            break
+        shares.append(share)
     return [piece for share in shares for piece in _within(task, run, share, room)]
 
 
-def _shares(task: Task, run: list[Stretch], number: int, room: int) -> list[Stretch]:
+def _shares(task: Task, run: list[Stretch], number: int, room: int) -> Iterator[Stretch]:
     """Cut a run at the allowed boundaries nearest to equal shares of it; the later wins unless it is much farther."""
     blocks, tolerance = task.document.blocks, 0.1 * task.options.target_tokens
     allowed = [at for at in range(1, len(run)) if blocks[run[at - 1].first].kind != "heading"]  # kept with what follows
-    ends = [run[at - 1].end_at for at in allowed]
+    ends, all_ends = [run[at - 1].end_at for at in allowed], [paragraph.end_at for paragraph in run]
     origin, total = run[0].start_at, run[-1].end_at - run[0].start_at
-    rest, found = _joined(run[0], run[-1]), list[Stretch]()
+    rest = _joined(run[0], run[-1])
     for share in range(1, number):
         wanted = origin + total * share / number
         after = bisect_left(ends, wanted)
-        edges = allowed[max(after - 1, 0) : after + 1]
-        cuts = [(run[at - 1], run[at]) for at in edges] + _cuts_inside(task, run, wanted, room)
-        cuts = [cut for cut in cuts if cut[0].end > rest.start]
-        if not cuts:
-            continue
-        before = max((cut for cut in cuts if cut[0].end_at <= wanted), key=_place, default=None)
-        later = min((cut for cut in cuts if cut[0].end_at >= wanted), key=_place, default=None)
-        chosen = later or before
-        if before and later and later[0].end_at - wanted > wanted - before[0].end_at + tolerance:
-            chosen = before
+        cuts = [(run[at - 1], run[at]) for at in allowed[max(after - 1, 0) : after + 1]]
+        paragraph = run[min(bisect_left(all_ends, wanted), len(run) - 1)]
+        if _size(paragraph) + NEAR > room:
+            cuts += _cuts_inside(task, paragraph, wanted, room)
+        chosen = _nearest([cut for cut in cuts if cut[0].end > rest.start], wanted, tolerance)
         if chosen:
-            found.append(_joined(rest, chosen[0]))
+            yield _joined(rest, chosen[0])
             rest = _joined(chosen[1], rest)
-    return [*found, rest]
+    yield rest
 
 
-def _place(cut: tuple[Stretch, Stretch]) -> int:
-    return cut[0].end_at
+def _nearest(cuts: list[Cut], wanted: float, tolerance: float) -> Cut | None:
+    """Choose between the last cut before a place and the first after it: the later, unless it is much farther."""
+    before = later = None
+    for cut in cuts:
+        at = cut[0].end_at
+        if at <= wanted and (before is None or at > before[0].end_at):
+            before = cut
+        if at >= wanted and (later is None or at < later[0].end_at):
+            later = cut
+    if before and later and later[0].end_at - wanted > wanted - before[0].end_at + tolerance:
+        return before
+    return later or before
 
 
-def _cuts_inside(task: Task, run: list[Stretch], wanted: float, room: int) -> list[tuple[Stretch, Stretch]]:
-    """Give cuts around a wanted place inside the paragraph there, if that is too long to stay whole."""
-    paragraph = run[min(bisect_left(run, wanted, key=itemgetter(5)), len(run) - 1)]
+def _cuts_inside(task: Task, paragraph: Stretch, wanted: float, room: int) -> list[Cut]:
+    """Give cuts around a wanted place inside a paragraph, if that is too long to stay whole."""
     kind = task.document.blocks[paragraph.first].kind
-    if _size(paragraph) + NEAR <= room or kind == "figure" or _fits(task, paragraph, room):
+    if kind == "figure" or _fits(task, paragraph, room):
         return []
     tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start)
     middle = tokens.reach(paragraph.start, max(int(wanted) - paragraph.start_at, 1))
-    cuts: list[tuple[Stretch, Stretch]] = []
-    for cut in _inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room):
+    cuts: list[Cut] = []
+    places = sorted(_inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room))
+    near = bisect_right(places, middle)
+    for cut in places[max(near - 2, 0) : near + 2]:
         if sides := sides_of(task.text, paragraph.start, cut, paragraph.end):
             end, start = sides
             if kind == "code" and (task.text[cut - 1] == "\n" or "\n" in task.text[cut:start]):
