@@ -563,3 +563,41 @@ def test_seams_change_no_chunk(strategy: str) -> None:
         assert [(chunk.pieces, chunk.token_count) for chunk in with_seams] == [
             (chunk.pieces, chunk.token_count) for chunk in without
         ]
+
+
+MIXED_WORDS = (
+    "word",
+    "Don't",
+    "/path",
+    "end.",
+    "żółw",
+    "你好，",
+    "🐢",
+    "a\u0301",
+    "12345",
+    "|---|",
+    "x;",
+    "'s",
+    "\n",
+    "\n/",
+    "  ",
+)
+mixed_text = st.lists(st.sampled_from(MIXED_WORDS), max_size=90).map(" ".join)
+
+
+@given(
+    st.lists(st.tuples(mixed_text, st.sampled_from(["\n", "\n\n", " ", ""])), min_size=1, max_size=4),
+    st.sampled_from(["cl100k", "o200k"]),
+)
+def test_joined_ranges_are_counted_exactly(parts: list[tuple[str, str]], name: str) -> None:
+    tokenizer = tokenizer_of(name)
+    pieces = [(text.strip(), joiner) for text, joiner in parts if text.strip()] or [("a", "")]
+    document = "\x0b".join(text for text, _ in pieces)
+    tokens, ranges, start = TokenMap(document, tokenizer), [], 0
+    for text, _ in pieces:
+        ranges.append((start, start + len(text)))
+        start += len(text) + 1
+    joiners = [joiner for _, joiner in pieces]
+    found = tokens.exact_sum(ranges, joiners)
+    joined = "".join(f"{joiner if at else ''}{text}" for at, (text, joiner) in enumerate(pieces))
+    assert found is None or found == tokenizer.count(joined)

@@ -253,6 +253,9 @@ def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
         gaps = itertools.pairwise(pieces)
         if all(after.start >= before.end and text[before.end : after.start] == after.joiner for before, after in gaps):
             return task.tokens.exact(pieces[0].start, pieces[-1].end) + task.added
+        ranges, joiners = [piece[:2] for piece in pieces], [piece.joiner for piece in pieces]
+        if (count := task.tokens.exact_sum(ranges, joiners)) is not None:
+            return count + task.added
     return task.tokens.tokenizer.count(prefix + rendered(text, pieces))
 
 

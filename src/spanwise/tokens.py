@@ -136,8 +136,11 @@ class TokenMap:
         left = bisect_right(self._ends, end) - tokens
         return self._ends[left - 1] if left > 0 else 0
 
-    def exact(self, start: int, end: int) -> int:
-        """Count a span exactly, without what the embedder adds; between two seams the map is exact already."""
+    def exact(self, start: int, end: int, joiner: str = "") -> int:
+        """Count a span, and a joiner after it, exactly and without what the embedder adds.
+
+        Between two seams the map is exact already, so only the edges are encoded.
+        """
         tokenizer, text = self.tokenizer, self.text
         seam = tokenizer.seam
         if seam is not None and self._last_seam is not None and end - start > 128:
@@ -146,9 +149,26 @@ class TokenMap:
             tail = self._last_seam.match(text, end - 40, end)
             if tail and (at_seam or head) and not (self._torn and self._is_torn(start, end)):
                 first, last = head.end() if head else start, tail.end()
-                inner = self.count(first, last) + tokenizer.count(text[last:end]) - tokenizer.added
+                inner = self.count(first, last) + tokenizer.count(text[last:end] + joiner) - tokenizer.added
                 return inner if at_seam else inner + tokenizer.count(text[start:first]) - tokenizer.added
-        return tokenizer.count(text[start:end]) - tokenizer.added
+        return tokenizer.count(text[start:end] + joiner) - tokenizer.added
+
+    def exact_sum(self, ranges: Sequence[tuple[int, int]], joiners: Sequence[str]) -> int | None:
+        """Count ranges that are joined exactly; None where tokens might reach over a joint.
+
+        They can't where the tokenizer has seams, the joiner ends a line and the next range begins visibly.
+        """
+        seam = self.tokenizer.seam
+        if seam is None:
+            return None
+        total = 0
+        for (start, end), joiner, after in zip(ranges, (*joiners[1:], ""), (*ranges[1:], None), strict=True):
+            if after:
+                joint = seam.match(joiner[-1:] + self.text[after[0]])
+                if not joiner or not joint:
+                    return None
+            total += self.exact(start, end, joiner)
+        return total
 
     def _is_torn(self, start: int, end: int) -> bool:
         return bisect_right(self._torn, end) > bisect_right(self._torn, start)
