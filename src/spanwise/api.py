@@ -12,6 +12,7 @@ from spanwise.documents import Document
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.offsets import MEASURES
 from spanwise.options import options_of
+from spanwise.quiet import collector_paused
 from spanwise.readers import read_file, read_page_strings, read_string
 from spanwise.strategies import strategy_of
 from spanwise.tokens import Tokenizer, TokenMap, tokenizer_of
@@ -60,5 +61,6 @@ def chunk(
         rule = f"holds a lone surrogate, which is no character, at {error.start}"
         raise UnreadableError("text", rule, hint="spanwise.read_text(text) replaces it") from error
     task = Task(document, tokens, settings)
-    run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)
-    return tuple(Chunk(run, index) for index in range(len(run.settled)))
+    with collector_paused():
+        run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)
+        return tuple(Chunk(run, index) for index in range(len(run.settled)))

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from spanwise.documents import Document, LeftOut, Metadata, derived_document_id
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
+from spanwise.quiet import collector_paused
 from spanwise.readers.blocks import Reading
 from spanwise.readers.characters import cleaned, decoded
 from spanwise.readers.markdown import read_markdown
@@ -58,7 +59,8 @@ def read_string(text: str, form: str, given: Mapping[str, Any], noted: tuple[Lef
         hint = "decode bytes first, or use spanwise.read(path)"
         raise UnreadableError("text", "must be a string", value=type(text).__name__, hint=hint)
     clean, replaced = cleaned(text)
-    reading = FORMATS[form](clean)
+    with collector_paused():
+        reading = FORMATS[form](clean)
     return _document(reading._replace(left_out=noted + replaced + reading.left_out), form, given)
 
 
