@@ -6,8 +6,10 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
+from unicodedata import east_asian_width
 
 import spanwise
 from spanwise.chunks import Chunk
@@ -51,9 +53,15 @@ def _show(chunk: Chunk, width: int, coloured: bool) -> None:
         lines = text[piece.start : piece.end].splitlines()
         shown = lines if len(lines) <= _SHOWN_LINES else [*lines[: _SHOWN_LINES - 1], f"… {len(lines)} lines in all"]
         for line in shown:
-            cut = line if len(line) <= width - 6 else f"{line[: width - 7]}…"
-            print(_painted(f"  {sign} {cut}", colour, coloured))
+            print(_painted(f"  {sign} {_fitted(line, width - 6)}", colour, coloured))
     print()
+
+
+def _fitted(line: str, width: int) -> str:
+    """Cut a line to so many columns; a Chinese character takes two."""
+    columns = accumulate(2 if east_asian_width(character) in "WF" else 1 for character in line)
+    fitting = sum(1 for column in columns if column < width)
+    return line if fitting >= len(line) else f"{line[:fitting]}…"
 
 
 def _painted(words: str, colour: str, coloured: bool) -> str:
