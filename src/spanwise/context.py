@@ -6,12 +6,11 @@ only takes what the core leaves free. One exact count decides; a core that fails
 
 from __future__ import annotations
 
-import itertools
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
 from spanwise.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed, word_break
@@ -173,7 +172,7 @@ def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settle
     while waiting:
         plan = waiting.pop()
         settled = _settled(task, strategy, plan, previous)
-        if settled.__class__ is int:
+        if isinstance(settled, int):
             waiting += reversed(_cut_again(task, plan, settled))
         else:
             done.append(settled)
@@ -181,7 +180,7 @@ def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settle
     return done
 
 
-def _settled(task: Task, strategy: Strategy, plan: Plan, previous: Plan | None) -> Any:
+def _settled(task: Task, strategy: Strategy, plan: Plan, previous: Plan | None) -> Settled | int:
     """Finish one chunk, or give the number of tokens of its core with its context, if these are too many."""
     start, end, first, last, overlap = plan
     repeated = strategy.repeat(task, plan)
@@ -250,7 +249,7 @@ def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
     if not prefix:
         if len(pieces) == 1:
             return task.tokens.exact(pieces[0].start, pieces[0].end) + task.added
-        gaps = itertools.pairwise(pieces)
+        gaps = pairwise(pieces)
         if all(after.start >= before.end and text[before.end : after.start] == after.joiner for before, after in gaps):
             return task.tokens.exact(pieces[0].start, pieces[-1].end) + task.added
         ranges, joiners = [piece[:2] for piece in pieces], [piece.joiner for piece in pieces]

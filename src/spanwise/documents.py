@@ -168,7 +168,7 @@ class Metadata:
         """Check every field's type; make lists tuples and `extra` read-only."""
         for name in _WORDS:
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, str) and (value.isascii() or _is_text(value))):
+            if value is not None and not (isinstance(value, str) and is_text(value)):
                 raise OptionError(name, "must be a string of whole characters", value=value)
         for name, kind in (("labels", str), ("links", Link)):
             values = getattr(self, name)
@@ -213,7 +213,8 @@ _METADATA: Final = tuple(f.name for f in fields(Metadata))
 _WORDS: Final = tuple(name for name in _METADATA if name not in {"labels", "page_version", "links", "extra"})
 
 
-def _is_text(words: str) -> bool:
+def is_text(words: str) -> bool:
+    """Whether a string is whole characters only: a lone surrogate is none, and can't be written anywhere."""
     try:
         words.encode()
     except UnicodeEncodeError:

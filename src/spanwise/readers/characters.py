@@ -6,7 +6,7 @@ import codecs
 import re
 from typing import Final
 
-from spanwise.documents import LeftOut
+from spanwise.documents import LeftOut, is_text
 from spanwise.errors import MissingExtraError, UnreadableError
 
 _MARKS: Final = (  # the longer mark first: UTF-32's begins with UTF-16's
@@ -51,20 +51,12 @@ def cleaned(text: str, base: int = 0) -> tuple[str, tuple[LeftOut, ...]]:
     text = text.removeprefix("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "\x00" not in text and _encodable(text):  # much faster than a search, and nearly always true
+    if "\x00" not in text and is_text(text):  # much faster than a search, and nearly always true
         return text, ()
     places = [base + found.start() for found in _FORBIDDEN.finditer(text)]
     shown = ", ".join(map(str, places[:5])) + (", …" if len(places) > 5 else "")
     reason = f"{len(places)} NUL or lone surrogate characters replaced by U+FFFD, at {shown}"
     return _FORBIDDEN.sub("\ufffd", text), (LeftOut(reason, source_ref={"characters": places[:1000]}),)
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _strictly(data: bytes, encoding: str, name: str) -> str:

@@ -150,9 +150,9 @@ class _Walk:
         end = start + len(text)
         kind = _KINDS[name]
         if tags and kind == "paragraph":
-            self._note(begin, start, piece, tags)
+            self._note(begin, start, tags)
         if parts:
-            ranges = self._in_characters(begin, start, piece, parts)
+            ranges = self._in_characters(begin, start, parts)
             start = end - len(text.lstrip())
             if kind == "list":  # the parser counts a definition after the last item to the list
                 end = start + len(self._text[start : max(high for _, high in ranges)].rstrip())
@@ -177,10 +177,8 @@ class _Walk:
         self._byte, self._character = until, start + len(piece)
         return start, piece
 
-    def _in_characters(
-        self, begin: int, start: int, piece: str, ranges: list[tuple[int, int]]
-    ) -> list[tuple[int, int]]:
-        """Turn byte ranges inside a block into character ranges."""
+    def _in_characters(self, begin: int, start: int, ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Turn byte ranges inside a block that begins at byte `begin`, character `start`, into character ranges."""
         if not self._raw:
             return ranges
         places = sorted({place for span in ranges for place in span})
@@ -190,8 +188,8 @@ class _Walk:
             characters[place], reached = total, place
         return [(characters[low], characters[high]) for low, high in ranges]
 
-    def _note(self, begin: int, start: int, piece: str, ranges: list[tuple[int, int]]) -> None:
-        for low, high in self._in_characters(begin, start, piece, ranges):
+    def _note(self, begin: int, start: int, ranges: list[tuple[int, int]]) -> None:
+        for low, high in self._in_characters(begin, start, ranges):
             html = self._text[low:high]
             if self.tags is not None and FIGURE_TAG.fullmatch(html):
                 self.tags.append(Tag(low, high, html[1] != "/"))
