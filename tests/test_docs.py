@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from spanwise.chunks import FIELDS
 from spanwise.documents import KINDS
 from spanwise.options import TEMPLATES
 from spanwise.pieces import ROLES
 from spanwise.readers import EXTENSIONS, FORMATS
+from spanwise.records import FIELDS
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import TOKENIZERS
 

@@ -18,7 +18,7 @@ def test_the_collector_runs_again_afterwards() -> None:
 
 def test_the_collector_runs_again_after_an_error() -> None:
     def fail() -> None:
-        with collector_paused():
+        with collector_paused:
             assert not gc.isenabled()
             raise KeyError
 
@@ -30,7 +30,7 @@ def test_the_collector_runs_again_after_an_error() -> None:
 def test_a_collector_that_was_off_stays_off() -> None:
     gc.disable()
     try:
-        with collector_paused():
+        with collector_paused:
             pass
         assert not gc.isenabled()
     finally:
@@ -41,14 +41,14 @@ def test_the_last_thread_out_switches_it_on() -> None:
     inside, leave = threading.Event(), threading.Event()
 
     def work() -> None:
-        with collector_paused():
+        with collector_paused:
             inside.set()
             leave.wait(10)
 
     thread = threading.Thread(target=work)
     thread.start()
     inside.wait(10)
-    with collector_paused():
+    with collector_paused:
         pass
     assert not gc.isenabled()
     leave.set()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from spanwise.chunks import Chunk, Run
+from spanwise.chunks import Chunk
 from spanwise.context import Task, settle
 from spanwise.documents import Document
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
@@ -14,6 +14,7 @@ from spanwise.offsets import MEASURES
 from spanwise.options import options_of
 from spanwise.quiet import collector_paused
 from spanwise.readers import read_file, read_page_strings, read_string
+from spanwise.records import Run
 from spanwise.strategies import strategy_of
 from spanwise.tokens import Tokenizer, TokenMap, tokenizer_of
 
@@ -61,6 +62,6 @@ def chunk(
         rule = f"holds a lone surrogate, which is no character, at {error.start}"
         raise UnreadableError("text", rule, hint="spanwise.read_text(text) replaces it") from error
     task = Task(document, tokens, settings)
-    with collector_paused():
+    with collector_paused:
         run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)
         return tuple(Chunk(run, index) for index in range(len(run.settled)))

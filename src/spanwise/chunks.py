@@ -5,64 +5,12 @@ A chunk is a list of ranges, never a copied string: its texts are put together w
 
 from __future__ import annotations
 
-import hashlib
-import json
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
-from spanwise.documents import LEFT_OUT_KINDS, Block, Document
+from spanwise.documents import Block, Document
 from spanwise.navigation import navigation_of
-from spanwise.offsets import MEASURES
 from spanwise.pieces import Piece, Settled, core_pieces, rendered
-
-
-class Run:
-    """All chunks of one call: what they share, so that each chunk is only a view."""
-
-    def __init__(self, document: Document, strategy: str, settled: Sequence[Settled], offsets: Sequence[str]) -> None:
-        """Keep what the chunks look at."""
-        self.document = document
-        self.strategy = strategy
-        self.settled = settled
-        self.offsets = tuple(offsets)
-
-    def chunk_id(self, index: int) -> str | None:
-        """Name a chunk by where it stands; None outside the run."""
-        if not 0 <= index < len(self.settled):
-            return None
-        settled = self.settled[index]
-        words = (self.document.document_id, settled.first, settled.last, settled.start, settled.end)
-        return _sha256(":".join(map(str, words)))
-
-    @cached_property
-    def metadata(self) -> dict[str, Any]:
-        """The document's metadata, made ready once: a document may have thousands of links."""
-        return self.document.metadata.to_dict()
-
-    @cached_property
-    def content_ids(self) -> list[str]:
-        """Name the chunks by what they say, so that a change elsewhere leaves the name alone."""
-        document, seen, ids = self.document, dict[tuple[tuple[str, ...], str], int](), list[str]()
-        names: dict[str, str] = {}
-        for settled in self.settled:
-            path = document.blocks[settled.first].headings_path
-            text = rendered(document.text, core_pieces(settled.all_pieces))
-            for name in path:  # each is hashed once: a long heading may stand over thousands of chunks
-                if name not in names:
-                    names[name] = _sha256(name)
-            ordinal = seen[path, text] = seen.get((path, text), -1) + 1
-            said = [document.document_id, [names[name] for name in path], text, ordinal]
-            ids.append(_sha256(json.dumps(said, ensure_ascii=False)))
-        return ids
-
-    @cached_property
-    def measured(self) -> dict[str, dict[int, int]]:
-        """The pieces' positions in the other measures that were asked for."""
-        places = sorted({place for settled in self.settled for piece in settled.all_pieces for place in piece[:2]})
-        text = self.document.text
-        return {name: dict(zip(places, MEASURES[name](text, places), strict=True)) for name in self.offsets}
+from spanwise.records import Run, block_id, blocks_in, chunk_type, core_blocks, record_of, sha256
 
 
 class Chunk:
@@ -169,17 +117,17 @@ class Chunk:
     @property
     def core_block_indices(self) -> list[int]:
         """The blocks of the core."""
-        return self._blocks_in("core")
+        return core_blocks(self.document, self._settled)
 
     @property
     def overlap_prev_block_indices(self) -> list[int]:
         """The blocks that the overlap before the core comes from."""
-        return self._blocks_in("overlap_prev")
+        return blocks_in(self.document, self._settled.pieces, "overlap_prev")
 
     @property
     def overlap_next_block_indices(self) -> list[int]:
         """The blocks that the overlap after the core comes from."""
-        return self._blocks_in("overlap_next")
+        return blocks_in(self.document, self._settled.pieces, "overlap_next")
 
     @property
     def block_indices(self) -> list[int]:
@@ -190,10 +138,7 @@ class Chunk:
     @property
     def chunk_type(self) -> str:
         """The kind that all core blocks share, else `mixed`."""
-        blocks = self.document.blocks
-        kinds = {blocks[index].kind for index in self.core_block_indices}
-        kinds = {"paragraph" if kind == "html" else kind for kind in kinds}
-        return kinds.pop() if len(kinds) == 1 else "mixed"
+        return chunk_type(self.document.blocks, self.core_block_indices)
 
     @property
     def headings_path(self) -> tuple[str, ...]:
@@ -208,8 +153,7 @@ class Chunk:
     @property
     def block_id(self) -> str | None:
         """The first block id in the core."""
-        blocks = self.document.blocks
-        return next((blocks[index].block_id for index in self.core_block_indices if blocks[index].block_id), None)
+        return block_id(self.document.blocks, self.core_block_indices)
 
     @property
     def page_start(self) -> int | None:
@@ -249,7 +193,7 @@ class Chunk:
     @property
     def content_hash(self) -> str:
         """The hash of `embedding_text`: unchanged means that no new embedding is needed."""
-        return _sha256(self.embedding_text)
+        return sha256(self.embedding_text)
 
     @property
     def prev_chunk_id(self) -> str | None:
@@ -279,49 +223,8 @@ class Chunk:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record: every field, ready for JSON."""
-        record = {name: _plain(getattr(self, name)) for name in FIELDS}
-        for name, places in self._run.measured.items():
-            record[f"{name}_start"], record[f"{name}_end"] = places[self.char_start], places[self.char_end]
-            for piece in record["pieces"]:
-                piece[f"{name}_start"], piece[f"{name}_end"] = places[piece["start"]], places[piece["end"]]
-        return record
+        return record_of(self._run, self.chunk_index, self.metadata)
 
     @property
     def _first_block(self) -> Block:
         return self.document.blocks[self._settled.first]
-
-    def _blocks_in(self, role: str) -> list[int]:
-        return _blocks_of(self.document, [piece for piece in self._settled.all_pieces if piece.role == role])
-
-
-FIELDS: Final = (
-    "chunk_id", "content_id", "content_hash", "document_id", "tenant_id", "chunk_index", "strategy", "chunk_type",
-    "headings_path", "section_type", "block_id", "char_start", "char_end", "pieces", "block_start_idx",
-    "block_end_idx", "block_indices", "core_block_indices", "overlap_prev_block_indices",
-    "overlap_next_block_indices", "page_start", "page_end", "normalized_text", "full_text", "embedding_text",
-    "token_count", "oversize", "context_dropped", "prev_chunk_id", "next_chunk_id", "parent_id", "navigation",
-    "metadata",
-)  # fmt: skip
-"""The names of the record, in its order."""
-
-
-def _blocks_of(document: Document, pieces: Iterable[Piece]) -> list[int]:
-    starts, blocks = document.block_starts, document.blocks
-    found: list[int] = []
-    for piece in pieces:
-        index = max(bisect_right(starts, piece.start) - 1, 0)
-        while index < len(blocks) and starts[index] < piece.end:
-            if blocks[index].end > piece.start and blocks[index].kind not in LEFT_OUT_KINDS:
-                found.append(index)
-            index += 1
-    return sorted(set(found))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [dict(zip(Piece._fields, item, strict=True)) if isinstance(item, Piece) else item for item in value]
-    return value
-
-
-def _sha256(words: str) -> str:
-    return hashlib.sha256(words.encode()).hexdigest()

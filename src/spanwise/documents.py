@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -166,12 +167,13 @@ class Metadata:
 
     def __post_init__(self) -> None:
         """Check every field's type; make lists tuples and `extra` read-only."""
-        for name in _WORDS:
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, str) and is_text(value)):
+        for name, value in zip(_WORDS, _words_of(self), strict=True):
+            if value is not None and not (isinstance(value, str) and (value.isascii() or is_text(value))):
                 raise OptionError(name, "must be a string of whole characters", value=value)
         for name, kind in (("labels", str), ("links", Link)):
             values = getattr(self, name)
+            if values == ():
+                continue
             if not isinstance(values, list | tuple) or not all(isinstance(value, kind) for value in values):
                 rule = f"must be a list of {'strings' if kind is str else 'Link'}"
                 raise OptionError(name, rule, value=values, hint='try ["hr", "policy"]' if kind is str else None)
@@ -182,9 +184,10 @@ class Metadata:
             raise OptionError("updated_at", "must be ISO 8601", value=self.updated_at, hint="try 2026-01-28T10:00:00Z")
         if not isinstance(self.extra, Mapping):
             raise OptionError("extra", "must be a dictionary", value=self.extra, hint='try {"team": "hr"}')
-        if self.extra and not _is_json(dict(self.extra)):
-            raise OptionError("extra", "must hold what JSON can say", value=dict(self.extra), hint='try {"team": "hr"}')
-        object.__setattr__(self, "extra", MappingProxyType(dict(self.extra)))
+        extra = dict(self.extra)
+        if extra and not _is_json(extra):
+            raise OptionError("extra", "must hold what JSON can say", value=extra, hint='try {"team": "hr"}')
+        object.__setattr__(self, "extra", MappingProxyType(extra))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let the metadata travel: a read-only view can't be pickled, what it shows can."""
@@ -211,6 +214,7 @@ class Metadata:
 
 _METADATA: Final = tuple(f.name for f in fields(Metadata))
 _WORDS: Final = tuple(name for name in _METADATA if name not in {"labels", "page_version", "links", "extra"})
+_words_of: Final = attrgetter(*_WORDS)
 
 
 def is_text(words: str) -> bool:

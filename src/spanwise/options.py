@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from spanwise.errors import OptionError, did_you_mean
@@ -41,7 +42,22 @@ Chosen = TypeVar("Chosen", bound=Options)
 
 
 def options_of(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
-    """Check what is given, and let the defaults bow to it."""
+    """Check what is given, and let the defaults bow to it; the same for thousands of documents is checked once."""
+    key: Hashable = (kind, tuple([(name, type(value), value) for name, value in given.items()]))
+    try:
+        known: Chosen = _known(key)
+    except TypeError:  # a value that can't be a key is of the wrong type: say so as for any other
+        return _checked(kind, given)
+    return known
+
+
+@lru_cache(maxsize=64)
+def _known(key: Any) -> Any:
+    kind, given = key
+    return _checked(kind, {name: value for name, _, value in given})
+
+
+def _checked(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
     declared = {item.name: item for item in fields(kind)}
     for name, value in given.items():
         if name not in declared:

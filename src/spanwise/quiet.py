@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Final
 
 
 class _Pause:
@@ -20,22 +19,19 @@ class _Pause:
         self.inside = 0
         self.was_on = False
 
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.was_on = gc.isenabled()
+                gc.disable()
+            self.inside += 1
 
-_PAUSE = _Pause()
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Pause the collector for the length of a `with` block."""
-    with _PAUSE.lock:
-        if _PAUSE.inside == 0:
-            _PAUSE.was_on = gc.isenabled()
-            gc.disable()
-        _PAUSE.inside += 1
-    try:
-        yield
-    finally:
-        with _PAUSE.lock:
-            _PAUSE.inside -= 1
-            if _PAUSE.inside == 0 and _PAUSE.was_on:
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0 and self.was_on:
                 gc.enable()
+
+
+collector_paused: Final = _Pause()
+"""Pauses the collector for the length of a `with` block."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,28 +22,42 @@ _FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]:?")
 _ANCHOR: Final = re.compile(r"^([ \t]{0,3}#{1,6}[ \t].*?)[ \t]*\{#[^{}`\n]*\}[ \t]*$", re.MULTILINE)
 _TAG: Final = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^\n]*(?:\n|\Z)", re.MULTILINE)
+_PLAIN: Final = re.compile(r"(?:(?:\A|(?<! )\n)[^\W\d_][^\\`*_\[\]<>&|~\n]*+)++")
+"""Lines of one paragraph in which nothing can be a mark: each begins with a letter, and none ends in a hard break."""
 _BAR: Final = re.compile(r"(?<!\\)\|")
 
 
 def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     """Give the first `limit` characters that a page shows of Markdown; `labels` are those that links may refer to."""
-    import pyromark
+    if plain := _PLAIN.match(text, 0, limit * 4):
+        shown = _collapsed(plain[0].replace("\n", " "), limit + 1)
+        if plain.end() == len(text) or len(shown) > limit:
+            return shown[:limit].rstrip()
+    piece = text[: limit * 8 + 400]
+    piece = _FOOTNOTE.sub("", piece) if "[^" in piece else piece
+    piece = _ANCHOR.sub(r"\1", piece) if "{#" in piece else piece
+    return _collapsed("".join(_words(piece, limit, labels)), limit)
 
-    piece = _ANCHOR.sub(r"\1", _FOOTNOTE.sub("", text[: limit * 8 + 400]))
-    words: list[str] = []
-    event: Any
+
+def _words(text: str, limit: int, labels: Collection[str]) -> Iterator[str]:
+    """Give the words of Markdown, and an edge between elements, until there are enough."""
+    import pyromark
 
     def target(link: Any) -> tuple[str, str] | None:
         return ("#", "") if link["reference"].casefold() in labels else None
 
-    for event in pyromark.events(piece, options=_options(), broken_link_callback=target):
+    event: Any
+    visible = 0
+    for event in pyromark.events(text, options=_options(), broken_link_callback=target if labels else None):
         if event.__class__ is str:
-            words.append(" " if event == "SoftBreak" else EDGE)
-        elif "Text" in event or "Code" in event:
-            words.append(event.get("Text") or event.get("Code") or "")
+            yield " " if event == "SoftBreak" else EDGE
+        elif word := event.get("Text") or event.get("Code"):
+            yield word
+            visible += len("".join(word.split()))
+            if visible > limit:
+                return
         elif (event.get("Start") or event.get("End")) not in _INLINE and not _is_inline(event):
-            words.append(EDGE)
-    return _collapsed("".join(words), limit)
+            yield EDGE
 
 
 @cache

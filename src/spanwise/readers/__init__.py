@@ -59,7 +59,7 @@ def read_string(text: str, form: str, given: Mapping[str, Any], noted: tuple[Lef
         hint = "decode bytes first, or use spanwise.read(path)"
         raise UnreadableError("text", "must be a string", value=type(text).__name__, hint=hint)
     clean, replaced = cleaned(text)
-    with collector_paused():
+    with collector_paused:
         reading = FORMATS[form](clean)
     return _document(reading._replace(left_out=noted + replaced + reading.left_out), form, given)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.cuts import trimmed
 from spanwise.documents import Block, Link, Part
@@ -25,6 +26,9 @@ from spanwise.readers.blocks import (
     with_figures,
 )
 from spanwise.readers.front_matter import front_matter_end, front_matter_title
+
+if TYPE_CHECKING:
+    import pyromark
 
 DEEPEST_ITEM: Final = 32
 """Items nested deeper than this are text of their ancestor: nobody writes them, and recursion has a limit."""
@@ -201,20 +205,27 @@ def _parsed(text: str, opening: int) -> tuple[str, Iterator[tuple[Any, Any]]]:
     The parser would find front matter in the middle of a text too, between two rules. So its own way is taken only
     where that can't happen and both agree on the end; else the front matter is blanked, which keeps every position.
     """
-    import pyromark
-
-    flags = pyromark.Options
-    options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
+    plain, with_yaml = _parsers()
     if opening and text.startswith("---") and text.find("\n---", opening) < 0:
-        yaml = flags.ENABLE_YAML_STYLE_METADATA_BLOCKS
-        events = pyromark.events_with_range(text, options=options | yaml)
+        events = with_yaml.events_with_range(text)
         for first, where in events:
             if "MetadataBlock" in str(first) and where == {"start": 0, "end": len(text[:opening].encode())}:
                 return text, events
             break
     if opening:
         text = " " * opening + text[opening:]
-    return text, pyromark.events_with_range(text, options=options)
+    return text, plain.events_with_range(text)
+
+
+@cache
+def _parsers() -> tuple[pyromark.Markdown, pyromark.Markdown]:
+    """Give the parser, and the same with front matter; imported when first used."""
+    import pyromark
+
+    flags = pyromark.Options
+    options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
+    yaml = options | flags.ENABLE_YAML_STYLE_METADATA_BLOCKS
+    return pyromark.Markdown(options=options), pyromark.Markdown(options=yaml)
 
 
 def _title(words: list[str], text: str) -> str:

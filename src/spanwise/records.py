@@ -1,0 +1,163 @@
+"""The record of a chunk: the names of its fields, and how each is found out.
+
+A record asks for everything at once, a `Chunk` for one field at a time; both come here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from spanwise.documents import LEFT_OUT_KINDS, Block, Document
+from spanwise.navigation import navigation_of
+from spanwise.offsets import MEASURES
+from spanwise.pieces import Piece, Settled, core_pieces, rendered
+
+FIELDS: Final = (
+    "chunk_id", "content_id", "content_hash", "document_id", "tenant_id", "chunk_index", "strategy", "chunk_type",
+    "headings_path", "section_type", "block_id", "char_start", "char_end", "pieces", "block_start_idx",
+    "block_end_idx", "block_indices", "core_block_indices", "overlap_prev_block_indices",
+    "overlap_next_block_indices", "page_start", "page_end", "normalized_text", "full_text", "embedding_text",
+    "token_count", "oversize", "context_dropped", "prev_chunk_id", "next_chunk_id", "parent_id", "navigation",
+    "metadata",
+)  # fmt: skip
+"""The names of the record, in its order."""
+
+
+class Run:
+    """All chunks of one call: what they share, so that each chunk is only a view."""
+
+    def __init__(self, document: Document, strategy: str, settled: Sequence[Settled], offsets: Sequence[str]) -> None:
+        """Keep what the chunks look at."""
+        self.document = document
+        self.strategy = strategy
+        self.settled = settled
+        self.offsets = tuple(offsets)
+
+    @cached_property
+    def chunk_ids(self) -> list[str]:
+        """Name the chunks by where they stand."""
+        document_id = self.document.document_id
+        return [sha256(f"{document_id}:{s.first}:{s.last}:{s.start}:{s.end}") for s in self.settled]
+
+    def chunk_id(self, index: int) -> str | None:
+        """Give the name of a chunk; None outside the run."""
+        return self.chunk_ids[index] if 0 <= index < len(self.settled) else None
+
+    @cached_property
+    def metadata(self) -> dict[str, Any]:
+        """The document's metadata, made ready once: a document may have thousands of links."""
+        return self.document.metadata.to_dict()
+
+    @cached_property
+    def content_ids(self) -> list[str]:
+        """Name the chunks by what they say, so that a change elsewhere leaves the name alone."""
+        document, ids = self.document, list[str]()
+        seen: dict[tuple[tuple[str, ...], str], int] = {}
+        names: dict[str, str] = {}  # each heading is hashed once: a long one may stand over thousands of chunks
+        begun: dict[tuple[str, ...], Any] = {}
+        for settled in self.settled:
+            path = document.blocks[settled.first].headings_path
+            text = rendered(document.text, core_pieces(settled.all_pieces))
+            ordinal = seen[path, text] = seen.get((path, text), -1) + 1
+            if path not in begun:
+                names |= {name: sha256(name) for name in path if name not in names}
+                said = json.dumps([document.document_id, [names[name] for name in path]], ensure_ascii=False)
+                begun[path] = hashlib.sha256(said.encode())
+            digest = begun[path].copy()
+            digest.update(f"{ordinal}\n{text}".encode())
+            ids.append(digest.hexdigest())
+        return ids
+
+    @cached_property
+    def measured(self) -> dict[str, dict[int, int]]:
+        """The pieces' positions in the other measures that were asked for."""
+        places = sorted({place for settled in self.settled for piece in settled.all_pieces for place in piece[:2]})
+        text = self.document.text
+        return {name: dict(zip(places, MEASURES[name](text, places), strict=True)) for name in self.offsets}
+
+
+def record_of(run: Run, index: int, metadata: Any) -> dict[str, Any]:
+    """Give the record of one chunk; `metadata` is put in as it is, so that many records may share it."""
+    document, settled = run.document, run.settled[index]
+    text, blocks, pieces = document.text, document.blocks, settled.all_pieces
+    first = blocks[settled.first]
+    core, before, after = core_blocks(document, settled), list[int](), list[int]()
+    core_text = full_text = rendered(text, pieces)
+    if settled.pieces:
+        core_text = rendered(text, core_pieces(pieces))
+        before, after = (blocks_in(document, pieces, role) for role in ("overlap_prev", "overlap_next"))
+    embedding_text = settled.prefix + full_text
+    values = (
+        run.chunk_ids[index], run.content_ids[index], sha256(embedding_text), document.document_id,
+        document.metadata.tenant_id, index, run.strategy, chunk_type(blocks, core), list(first.headings_path),
+        first.section_type, block_id(blocks, core), settled.start, settled.end, list(map(_piece, pieces)),
+        settled.first, settled.last, sorted({*before, *core, *after}) if settled.pieces else core, core, before, after,
+        first.page, blocks[settled.last].page, core_text, full_text, embedding_text, settled.token_count,
+        settled.oversize, settled.context_dropped, run.chunk_id(index - 1), run.chunk_id(index + 1), None,
+        navigation_of(document, first, core_text), metadata,
+    )  # fmt: skip
+    record = dict(zip(FIELDS, values, strict=True))
+    if run.offsets:
+        _add_offsets(run, record)
+    return record
+
+
+def records_of(run: Run, metadata: Any) -> Iterator[dict[str, Any]]:
+    """Give the records of a run, one after the other."""
+    return (record_of(run, index, metadata) for index in range(len(run.settled)))
+
+
+def core_blocks(document: Document, settled: Settled) -> list[int]:
+    """Give the blocks of a core: all between the first and the last that are content."""
+    indices = range(settled.first, settled.last + 1)
+    if len(indices) == 1:
+        return [settled.first]
+    return [index for index in indices if document.blocks[index].kind not in LEFT_OUT_KINDS]
+
+
+def blocks_in(document: Document, pieces: Iterable[Piece], role: str) -> list[int]:
+    """Give the content blocks that the pieces of one role come from."""
+    starts, blocks = document.block_starts, document.blocks
+    found: set[int] = set()
+    for piece in pieces:
+        index = max(bisect_right(starts, piece.start) - 1, 0)
+        while piece.role == role and index < len(blocks) and starts[index] < piece.end:
+            if blocks[index].end > piece.start and blocks[index].kind not in LEFT_OUT_KINDS:
+                found.add(index)
+            index += 1
+    return sorted(found)
+
+
+def chunk_type(blocks: Sequence[Block], core: Iterable[int]) -> str:
+    """Give the kind that all core blocks share, else `mixed`."""
+    kinds = {blocks[index].kind for index in core}
+    kinds = {"paragraph" if kind == "html" else kind for kind in kinds}
+    return kinds.pop() if len(kinds) == 1 else "mixed"
+
+
+def block_id(blocks: Sequence[Block], core: Iterable[int]) -> str | None:
+    """Give the first block id in the core."""
+    return next((blocks[index].block_id for index in core if blocks[index].block_id), None)
+
+
+def sha256(words: str) -> str:
+    """Hash a text, in hex."""
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def _piece(piece: Piece) -> dict[str, Any]:
+    start, end, role, joiner = piece
+    return {"start": start, "end": end, "role": role, "joiner": joiner}
+
+
+def _add_offsets(run: Run, record: dict[str, Any]) -> None:
+    """Give all ranges in the other measures as well."""
+    for name, places in run.measured.items():
+        record[f"{name}_start"], record[f"{name}_end"] = places[record["char_start"]], places[record["char_end"]]
+        for piece in record["pieces"]:
+            piece[f"{name}_start"], piece[f"{name}_end"] = places[piece["start"]], places[piece["end"]]
