@@ -1,0 +1,185 @@
+"""Many files: each read, chunked and written as JSON lines, by one process or several, always in the same order.
+
+A file that fails gives an outcome like any other, so the rest goes on. Workers give back bytes, not chunks: pickling
+those would copy the document once a chunk.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+from spanwise.api import chunk, read, read_text
+from spanwise.chunks import Chunk
+from spanwise.dialects import DEFAULT_PREFIX, Setting, translated
+from spanwise.documents import Document
+from spanwise.errors import SpanwiseError, UnreadableError
+from spanwise.options import options_of
+from spanwise.readers.characters import decoded
+from spanwise.records import Run, records_of
+from spanwise.settings import Settings
+from spanwise.strategies import strategy_of
+
+_BATCH_BYTES: Final = 1 << 18
+_BATCH_FILES: Final = 64
+_AHEAD: Final = 4  # batches that each worker may be ahead of the writer: this keeps the memory flat
+
+Job = TypeVar("Job")
+Done = TypeVar("Done")
+
+
+class Order(NamedTuple):
+    """What is wanted of every file alike."""
+
+    dialect: str | None = None
+    prefix: str = DEFAULT_PREFIX
+    format: str | None = None  # of the input; None: what the extension says
+    offsets: tuple[str, ...] = ()
+
+
+class Task(NamedTuple):
+    """One file and what is in force for it; `data` only for what was piped in."""
+
+    file: str
+    settings: Settings
+    order: Order
+    data: bytes | None = None
+
+
+class Outcome(NamedTuple):
+    """What became of a file."""
+
+    file: str
+    lines: bytes = b""
+    chunks: int = 0
+    size: int = 0
+    notes: tuple[str, ...] = ()
+    error: SpanwiseError | None = None
+
+
+def chunk_file(task: Task) -> Outcome:
+    """Read and chunk one file, and write the records as JSON lines."""
+    try:
+        document, size = _document(task)
+        settings = task.settings
+        chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=task.order.offsets, **settings.options)
+        notes = tuple(dict.fromkeys(item.reason for item in document.left_out))
+        return Outcome(task.file, _lines(chunks, task), len(chunks), size, notes)
+    except SpanwiseError as error:
+        return Outcome(task.file, error=error)
+    except (MemoryError, RecursionError) as error:
+        rule = "is too large for this machine's memory" if isinstance(error, MemoryError) else "is nested too deeply"
+        return Outcome(task.file, error=UnreadableError(task.file, rule))
+
+
+def chunk_files(tasks: Sequence[Task]) -> list[Outcome]:
+    """Read and chunk some files."""
+    return [chunk_file(task) for task in tasks]
+
+
+def batched(files: Iterable[tuple[Job, int]]) -> Iterator[list[Job]]:
+    """Put files, given with their sizes, into batches that are worth sending to a worker."""
+    batch: list[Job] = []
+    total = 0
+    for file, size in files:
+        batch.append(file)
+        total += size
+        if total >= _BATCH_BYTES or len(batch) >= _BATCH_FILES:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
+
+
+def in_order(
+    work: Callable[[list[Job]], list[Done]],
+    batches: Iterable[list[Job]],
+    workers: int,
+    lost: Callable[[Job], Done],
+) -> Iterator[Done]:
+    """Do all batches and give what is done in their order; `lost` says what became of a job that killed its worker."""
+    if workers <= 1:
+        for batch in batches:
+            for job in batch:
+                yield from work([job])
+        return
+    waiting: deque[tuple[list[Job], Future[list[Done]]]] = deque()
+    source, pool = iter(batches), _pool(workers)
+    try:
+        while True:
+            for batch in source:
+                waiting.append((batch, pool.submit(work, batch)))
+                if len(waiting) >= workers * _AHEAD:
+                    break
+            if not waiting:
+                return
+            batch, future = waiting.popleft()
+            try:
+                yield from future.result()
+            except BrokenProcessPool:
+                pool.shutdown()
+                yield from _one_by_one(work, batch, lost)
+                pool = _pool(workers)
+                waiting = deque((later, pool.submit(work, later)) for later, _ in waiting)
+    finally:
+        for child in multiprocessing.active_children():  # nothing is waited for: when all is well they are idle
+            child.kill()
+        pool.shutdown(cancel_futures=True)
+
+
+def _one_by_one(
+    work: Callable[[list[Job]], list[Done]], batch: list[Job], lost: Callable[[Job], Done]
+) -> Iterator[Done]:
+    """Do the jobs of a batch that killed its worker, each in a worker of its own."""
+    for job in batch:
+        with _pool(1) as pool:
+            try:
+                yield from pool.submit(work, [job]).result()
+            except BrokenProcessPool:
+                yield lost(job)
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    """Start workers that leave Ctrl-C to their parent; started here and now, while they can inherit that."""
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        for _ in range(workers):
+            pool.submit(int)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return pool
+
+
+def _document(task: Task) -> tuple[Document, int]:
+    if task.data is None:
+        size = Path(task.file).stat().st_size if Path(task.file).is_file() else 0
+        return read(task.file, format=task.order.format, **task.settings.metadata), size
+    text, _ = decoded(task.data, task.file)
+    return read_text(text, task.order.format or "markdown", **task.settings.metadata), len(task.data)
+
+
+def _lines(chunks: Sequence[Chunk], task: Task) -> bytes:
+    """Write records as JSON lines; what all records of a document share is written out once."""
+    import orjson
+
+    if not chunks:
+        return b""
+    run: Run = chunks[0]._run
+    records: Iterator[dict[str, Any]]
+    if task.order.dialect is None:
+        records = records_of(run, orjson.Fragment(orjson.dumps(run.metadata)))
+    else:
+        levels = options_of(strategy_of(run.strategy).options, task.settings.options).max_heading_levels
+        setting = Setting(run.document, heading_levels=levels, prefix=task.order.prefix)
+        records = translated(run, task.order.dialect, setting)
+    try:
+        return b"".join([orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records])
+    except TypeError as error:  # an integer over 64 bits, or half a character, in metadata of one's own
+        raise UnreadableError(task.file, f"has metadata that JSON can't say ({error})") from error

@@ -1,0 +1,193 @@
+"""What is in force for a file: defaults, a config file, its entries for some files, and what was said on the spot.
+
+    [tool.spanwise] in pyproject.toml, or spanwise.toml
+    strategy = "structure"           # any key here holds for all files
+    max_tokens = 512
+    [[files]]
+    glob = "notes/**"                # what follows holds for files that match, the last entry that speaks wins
+    strategy = "fixed"
+
+Every value remembers where it comes from. An option that a chosen strategy doesn't have is refused, unless it was said
+for another strategy further away: then it doesn't concern this one.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import Field, dataclass, fields
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any, Final, NamedTuple
+
+from spanwise.dialects import DIALECTS
+from spanwise.errors import OptionError, did_you_mean
+from spanwise.options import options_of
+from spanwise.strategies import STRATEGIES, strategy_of
+from spanwise.tokens import TOKENIZERS
+
+CONFIG_NAMES: Final = ("spanwise.toml", "pyproject.toml")
+_DEFAULTS: Final = {"strategy": "structure", "tokenizer": "cl100k"}
+_LISTS: Final = ("include", "exclude")
+
+
+class Layer(NamedTuple):
+    """Values that were said in one place."""
+
+    origin: str
+    values: Mapping[str, Any]
+
+
+class Value(NamedTuple):
+    """A value that is in force, and where it was said."""
+
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is in force for one file."""
+
+    strategy: str
+    tokenizer: str
+    options: Mapping[str, Any]  # those that were said; the strategy knows its defaults
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Config:
+    """A config file that was read: what holds for all files, and for some."""
+
+    path: Path | None = None
+    general: Mapping[str, Any] | None = None
+    special: Sequence[Mapping[str, Any]] = ()
+
+    def layers(self, file: str | None) -> list[Layer]:
+        """Give what it says of a file, general first."""
+        if self.path is None:
+            return []
+        name = _shown(self.path)
+        layers = [Layer(name, self.general or {})]
+        for entry in self.special if file is not None else ():
+            if _matches(entry["glob"], self.path.parent, str(file)):
+                layers.append(Layer(f"{name} [{entry['glob']}]", {key: entry[key] for key in entry if key != "glob"}))
+        return layers
+
+
+@cache
+def declared_options() -> dict[str, Field[Any]]:
+    """Give the options of all strategies by name, each with one of its declarations."""
+    return {item.name: item for strategy in STRATEGIES.values() for item in fields(strategy.options)}
+
+
+def find_config(start: Path) -> Path | None:
+    """Find the nearest config file in a folder or above it; a pyproject.toml counts if it has `[tool.spanwise]`."""
+    for folder in (start, *start.parents):
+        for name in CONFIG_NAMES:
+            path = folder / name
+            if path.is_file() and (name == CONFIG_NAMES[0] or "spanwise" in _loaded(path).get("tool", {})):
+                return path
+    return None
+
+
+def load_config(path: Path) -> Config:
+    """Read and check a config file."""
+    data = _loaded(path)
+    if path.name == CONFIG_NAMES[1]:
+        data = data.get("tool", {}).get("spanwise", {})
+    name, entries = _shown(path), data.get("files", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise OptionError("files", f"in {name} must be tables", hint='write [[files]] and below it glob = "notes/**"')
+    for entry in entries:
+        if not isinstance(entry.get("glob"), str):
+            raise OptionError("glob", f"in [[files]] of {name} is missing", hint='write glob = "notes/**"')
+    general = {key: value for key, value in data.items() if key != "files"}
+    return Config(
+        path,
+        _checked(general, name, path.parent, _LISTS),
+        [_checked(entry, name, path.parent, ("glob",)) for entry in entries],
+    )
+
+
+def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
+    """Say what is in force, and where each value was said; the later layer wins, metadata are put together."""
+    stack = [Layer("default", _DEFAULTS), *layers]
+    chosen = max(place for place, layer in enumerate(stack) if "strategy" in layer.values)
+    strategy = strategy_of(stack[chosen].values["strategy"])
+    known = {item.name for item in fields(strategy.options)}
+    said: dict[str, Value] = {}
+    for place, layer in enumerate(stack):
+        for name, value in layer.values.items():
+            if name == "meta":
+                said |= {f"meta.{key}": Value(word, layer.origin) for key, word in value.items()}
+            elif name in _DEFAULTS or name in _LISTS or name == "dialect" or name in known:
+                said[name] = Value(value, layer.origin)
+            elif place >= chosen:
+                owners = ", ".join(sorted(key for key, one in STRATEGIES.items() if _has(one.options, name)))
+                rule = f"({layer.origin}) is not an option of the strategy {strategy.name}"
+                raise OptionError(name, rule, hint=f"it is one of {owners}" if owners else did_you_mean(name, known))
+    return said
+
+
+def settings_of(said: Mapping[str, Value]) -> Settings:
+    """Take out what reading and chunking a file needs, and check the options together."""
+    strategy = said["strategy"].value
+    names = [name for name in said if name in declared_options()]
+    options = {name: said[name].value for name in names}
+    options_of(strategy_of(strategy).options, options)
+    metadata = {key[5:]: value.value for key, value in said.items() if key.startswith("meta.")}
+    return Settings(strategy, said["tokenizer"].value, options, metadata)
+
+
+def _loaded(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        rule = f"can't be opened ({getattr(error, 'strerror', None) or error})"
+        raise OptionError(_shown(path), rule) from error
+    except tomllib.TOMLDecodeError as error:
+        raise OptionError(_shown(path), f"is not TOML ({error})") from error
+
+
+def _checked(values: dict[str, Any], name: str, home: Path, more: Sequence[str]) -> dict[str, Any]:
+    """Refuse keys that mean nothing and values of the wrong kind; a tokenizer's path is seen from the config file."""
+    keys = {*_DEFAULTS, "dialect", "meta", *more, *declared_options()}
+    for key, value in values.items():
+        if key not in keys:
+            raise OptionError(key, f"in {name} is not a setting", hint=did_you_mean(key, keys))
+        if key in _LISTS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+            raise OptionError(key, f"in {name} must be a list of patterns", value=value, hint='try ["*.md"]')
+        if key == "meta" and not isinstance(value, dict):
+            raise OptionError(key, f"in {name} must be a table", value=value, hint='try meta = {tenant_id = "acme"}')
+        if key == "dialect" and value not in DIALECTS:
+            raise OptionError(key, f"in {name} is not known", value=value, hint=did_you_mean(str(value), DIALECTS))
+    tokenizer = values.get("tokenizer")
+    if isinstance(tokenizer, str) and tokenizer not in TOKENIZERS:
+        return values | {"tokenizer": (home / tokenizer).as_posix()}
+    return values
+
+
+def _has(options: type, name: str) -> bool:
+    return any(item.name == name for item in fields(options))
+
+
+def _matches(pattern: str, home: Path, file: str) -> bool:
+    import pathspec
+
+    path = PurePath(os.path.relpath(Path(file).absolute(), home)).as_posix()
+    return not path.startswith("../") and _pattern(pattern, pathspec.GitIgnoreSpec).match_file(path)
+
+
+@cache
+def _pattern(pattern: str, kind: Any) -> Any:
+    return kind.from_lines([pattern])
+
+
+def _shown(path: Path) -> str:
+    """Name a config file as briefly as can be."""
+    try:
+        return path.relative_to(Path.cwd()).as_posix()
+    except ValueError:
+        return path.as_posix()
