@@ -9,7 +9,7 @@ SPECS := .venv/specs
 .PHONY: demo test bench lint types tests clean
 
 demo: .venv/ready
-	$(BIN)/python -m spanwise.demo
+	$(BIN)/spanwise demo
 
 test: lint types tests
 

@@ -21,6 +21,7 @@ from spanwise.dialects import DEFAULT_PREFIX, Setting, translated
 from spanwise.documents import Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.options import options_of
+from spanwise.quiet import collector_paused
 from spanwise.readers.characters import decoded
 from spanwise.records import Run, records_of
 from spanwise.settings import Settings
@@ -30,7 +31,7 @@ _BATCH_BYTES: Final = 1 << 18
 _BATCH_FILES: Final = 64
 _AHEAD: Final = 4  # batches that each worker may be ahead of the writer: this keeps the memory flat
 
-Job = TypeVar("Job")
+Given = TypeVar("Given")
 Done = TypeVar("Done")
 
 
@@ -43,7 +44,7 @@ class Order(NamedTuple):
     offsets: tuple[str, ...] = ()
 
 
-class Task(NamedTuple):
+class Job(NamedTuple):
     """One file and what is in force for it; `data` only for what was piped in."""
 
     file: str
@@ -63,29 +64,34 @@ class Outcome(NamedTuple):
     error: SpanwiseError | None = None
 
 
-def chunk_file(task: Task) -> Outcome:
+def chunk_file(job: Job) -> Outcome:
     """Read and chunk one file, and write the records as JSON lines."""
     try:
-        document, size = _document(task)
-        settings = task.settings
-        chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=task.order.offsets, **settings.options)
-        notes = tuple(dict.fromkeys(item.reason for item in document.left_out))
-        return Outcome(task.file, _lines(chunks, task), len(chunks), size, notes)
+        with collector_paused:
+            return _chunked(job)
     except SpanwiseError as error:
-        return Outcome(task.file, error=error)
+        return Outcome(job.file, error=error)
     except (MemoryError, RecursionError) as error:
         rule = "is too large for this machine's memory" if isinstance(error, MemoryError) else "is nested too deeply"
-        return Outcome(task.file, error=UnreadableError(task.file, rule))
+        return Outcome(job.file, error=UnreadableError(job.file, rule))
 
 
-def chunk_files(tasks: Sequence[Task]) -> list[Outcome]:
+def _chunked(job: Job) -> Outcome:
+    document, size = _document(job)
+    settings, order = job.settings, job.order
+    chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=order.offsets, **settings.options)
+    notes = tuple(dict.fromkeys(item.reason for item in document.left_out))
+    return Outcome(job.file, _lines(chunks, job), len(chunks), size, notes)
+
+
+def chunk_files(jobs: Sequence[Job]) -> list[Outcome]:
     """Read and chunk some files."""
-    return [chunk_file(task) for task in tasks]
+    return [chunk_file(job) for job in jobs]
 
 
-def batched(files: Iterable[tuple[Job, int]]) -> Iterator[list[Job]]:
+def batched(files: Iterable[tuple[Given, int]]) -> Iterator[list[Given]]:
     """Put files, given with their sizes, into batches that are worth sending to a worker."""
-    batch: list[Job] = []
+    batch: list[Given] = []
     total = 0
     for file, size in files:
         batch.append(file)
@@ -98,10 +104,10 @@ def batched(files: Iterable[tuple[Job, int]]) -> Iterator[list[Job]]:
 
 
 def in_order(
-    work: Callable[[list[Job]], list[Done]],
-    batches: Iterable[list[Job]],
+    work: Callable[[list[Given]], list[Done]],
+    batches: Iterable[list[Given]],
     workers: int,
-    lost: Callable[[Job], Done],
+    lost: Callable[[Given], Done],
 ) -> Iterator[Done]:
     """Do all batches and give what is done in their order; `lost` says what became of a job that killed its worker."""
     if workers <= 1:
@@ -109,7 +115,7 @@ def in_order(
             for job in batch:
                 yield from work([job])
         return
-    waiting: deque[tuple[list[Job], Future[list[Done]]]] = deque()
+    waiting: deque[tuple[list[Given], Future[list[Done]]]] = deque()
     source, pool = iter(batches), _pool(workers)
     try:
         while True:
@@ -134,7 +140,7 @@ def in_order(
 
 
 def _one_by_one(
-    work: Callable[[list[Job]], list[Done]], batch: list[Job], lost: Callable[[Job], Done]
+    work: Callable[[list[Given]], list[Done]], batch: list[Given], lost: Callable[[Given], Done]
 ) -> Iterator[Done]:
     """Do the jobs of a batch that killed its worker, each in a worker of its own."""
     for job in batch:
@@ -157,15 +163,15 @@ def _pool(workers: int) -> ProcessPoolExecutor:
     return pool
 
 
-def _document(task: Task) -> tuple[Document, int]:
-    if task.data is None:
-        size = Path(task.file).stat().st_size if Path(task.file).is_file() else 0
-        return read(task.file, format=task.order.format, **task.settings.metadata), size
-    text, _ = decoded(task.data, task.file)
-    return read_text(text, task.order.format or "markdown", **task.settings.metadata), len(task.data)
+def _document(job: Job) -> tuple[Document, int]:
+    if job.data is None:
+        size = Path(job.file).stat().st_size if Path(job.file).is_file() else 0
+        return read(job.file, format=job.order.format, **job.settings.metadata), size
+    text, _ = decoded(job.data, job.file)
+    return read_text(text, job.order.format or "markdown", **job.settings.metadata), len(job.data)
 
 
-def _lines(chunks: Sequence[Chunk], task: Task) -> bytes:
+def _lines(chunks: Sequence[Chunk], job: Job) -> bytes:
     """Write records as JSON lines; what all records of a document share is written out once."""
     import orjson
 
@@ -173,13 +179,13 @@ def _lines(chunks: Sequence[Chunk], task: Task) -> bytes:
         return b""
     run: Run = chunks[0]._run
     records: Iterator[dict[str, Any]]
-    if task.order.dialect is None:
+    if job.order.dialect is None:
         records = records_of(run, orjson.Fragment(orjson.dumps(run.metadata)))
     else:
-        levels = options_of(strategy_of(run.strategy).options, task.settings.options).max_heading_levels
-        setting = Setting(run.document, heading_levels=levels, prefix=task.order.prefix)
-        records = translated(run, task.order.dialect, setting)
+        levels = options_of(strategy_of(run.strategy).options, job.settings.options).max_heading_levels
+        setting = Setting(run.document, heading_levels=levels, prefix=job.order.prefix)
+        records = translated(run, job.order.dialect, setting)
     try:
         return b"".join([orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records])
     except TypeError as error:  # an integer over 64 bits, or half a character, in metadata of one's own
-        raise UnreadableError(task.file, f"has metadata that JSON can't say ({error})") from error
+        raise UnreadableError(job.file, f"has metadata that JSON can't say ({error})") from error

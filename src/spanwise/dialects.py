@@ -14,14 +14,32 @@ from typing import Any, Final
 from spanwise.chunks import Chunk
 from spanwise.documents import Document
 from spanwise.errors import OptionError, did_you_mean
-from spanwise.records import Run, records_of
+from spanwise.records import FIELDS, Run, records_of
 
 DEFAULT_PREFIX: Final = "EDU"
 _SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
-_SPEC_METADATA: Final = (
-    "source_url", "file_path", "source_type", "title", "author", "updated_at", "labels", "space_key", "page_id",
-    "page_version", "links",
-)  # fmt: skip
+FIELDS_OF: Final[dict[str | None, tuple[str, ...]]] = {
+    None: FIELDS,
+    "spec-v1": (
+        "chunk_id", "tenant_id", "document_id", "chunk_type", "headings_path", "md_text", "char_start", "char_end",
+        "block_start_idx", "block_end_idx", "token_estimate", "source_url", "file_path", "source_type", "title",
+        "author", "updated_at", "labels", "space_key", "page_id", "page_version", "links",
+    ),
+    "confluence": (
+        "chunk_id", "page_id", "space_key", "block_indices", "core_block_indices", "overlap_prev_block_indices",
+        "overlap_next_block_indices", "normalized_text", "full_text", "embedding_text", "full_heading_hierarchy",
+        "text_heading_hierarchy", "nearest_heading_id", "page_title", "page_version", "last_modified", "text_length",
+        "navigation",
+    ),
+    "notes": (
+        "id", "note_id", "index", "text", "window", "token_count", "section_title", "section_path", "neighbors_prev",
+        "neighbors_next", "section_type", "block_id",
+    ),
+    "fixed-size": ("content", "chunkIndex", "startOffset", "endOffset", "chunkType", "metadata"),
+    "pages": ("page_num", "text"),
+}  # fmt: skip
+"""The names of each dialect, in their order; None: our own."""
+_SPEC_METADATA: Final = FIELDS_OF["spec-v1"][11:]
 
 Record = dict[str, Any]
 
@@ -71,7 +89,7 @@ def _spec_v1(record: Record, _: Setting) -> Record:
         "block_end_idx": record["block_end_idx"],
         "token_estimate": record["token_count"],
         **{name: metadata[name] for name in _SPEC_METADATA},
-        **{name: value for name, value in metadata["extra"].items() if name not in _SPEC_NAMES},
+        **{name: value for name, value in metadata["extra"].items() if name not in FIELDS_OF["spec-v1"]},
     }
 
 
@@ -166,9 +184,3 @@ def translate(
         return []
     setting = Setting(chunks[0].document, heading_levels=heading_levels, prefix=prefix)
     return [DIALECTS[dialect](chunk.to_dict(), setting) for chunk in chunks]
-
-
-_SPEC_NAMES: Final = frozenset({
-    "chunk_id", "tenant_id", "document_id", "chunk_type", "headings_path", "md_text", "char_start", "char_end",
-    "block_start_idx", "block_end_idx", "token_estimate", *_SPEC_METADATA,
-})  # fmt: skip

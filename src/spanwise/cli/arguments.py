@@ -1,0 +1,231 @@
+"""The arguments of every command; a strategy's options are read from where they are declared."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import Field
+from typing import Any, Final, NoReturn
+
+from spanwise.cli import checking, chunking, comparing, describing, reading, sizing
+from spanwise.cli.writing import FORMATS as OUTPUTS
+from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
+from spanwise.errors import did_you_mean
+from spanwise.offsets import MEASURES
+from spanwise.readers import FORMATS as INPUTS
+from spanwise.settings import declared_options
+from spanwise.strategies import STRATEGIES
+
+_WIDTH: Final = 96
+_EXIT_CODES: Final = (
+    "exit codes: 0 all is well, 1 a file failed or a check found a violation, 2 wrong use, 3 not written"
+)
+
+
+def parsed(given: Sequence[str]) -> argparse.Namespace:
+    """Parse the arguments of a command line."""
+    return build_parser().parse_args(given)
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=_WIDTH)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong the way all errors here are said."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, with a hint, and end."""
+        unknown = re.match(r"unrecognized arguments: (--?[\w-]+)", message)
+        flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
+        hint = did_you_mean(unknown[1], flags) if unknown else ""
+        hint = hint if "did you mean" in hint else f"see {self.prog} --help"
+        self.exit(2, f"error: {message}\nhint: {hint}\n")
+
+
+def build_parser() -> Parser:
+    """Build the parser of all commands."""
+    parser = Parser(
+        prog="spanwise",
+        description="Turn documents into chunks for retrieval that know exactly where they came from.",
+        epilog=_examples(
+            "spanwise chunk docs/ -o chunks.jsonl", "spanwise check chunks.jsonl --source docs/",
+            "spanwise stats chunks.jsonl", "spanwise chunk README.md",
+        ) + f"\n\n{_EXIT_CODES}",
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("-V", "--version", action="store_true", help="show the version")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    for add in (_chunk, _check, _read, _stats, _diff, _strategies, _config, _demo, _completion):
+        add(commands)
+    return parser
+
+
+def _command(
+    commands: Any, name: str, help: str, run: Callable[[argparse.Namespace], int], *examples: str, takes: str
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        usage=f"spanwise {name} [options] {takes}".rstrip(),
+        description=help[0].upper() + help[1:] + ".",
+        epilog=_examples(*examples),
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    command.set_defaults(run=run)
+    return command
+
+
+def _examples(*lines: str) -> str:
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _chunk(commands: Any) -> None:
+    command = _command(
+        commands, "chunk", "chunk files, folders, or what is piped in", chunking.run,
+        "spanwise chunk docs/ -o chunks.jsonl --jobs 4",
+        "spanwise chunk notes/ --strategy fixed --max-tokens 300 --exclude 'drafts/'",
+        "cat page.md | spanwise chunk - --meta source_url=https://example.com/page | head -3", takes="PATH ...",
+    )  # fmt: skip
+    command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders (.gitignore holds), or - for stdin")
+    output = command.add_argument_group("output")
+    output.add_argument("-o", "--output", metavar="FILE", help="write here; appears whole or not at all")
+    what = f"{', '.join(OUTPUTS)}; default: view on a terminal, else jsonl"
+    output.add_argument("--format", choices=OUTPUTS, metavar="NAME", help=what)
+    output.add_argument("--dialect", choices=DIALECTS, metavar="NAME", help=f"field names of: {', '.join(DIALECTS)}")
+    output.add_argument("--id-prefix", default=DEFAULT_PREFIX, metavar="P", help="of ids in confluence (EDU)")
+    output.add_argument("--offsets", action="append", choices=MEASURES, default=[], metavar="NAME",
+                        help=f"ranges in {' or '.join(MEASURES)} as well")  # fmt: skip
+    output.add_argument("--lines", type=_number, default=8, metavar="N", help="lines of a piece in the view; 0: all")
+    output.add_argument("-q", "--quiet", action="store_true", help="no progress and no summary")
+    files = command.add_argument_group("files")
+    files.add_argument("--include", action="append", default=[], metavar="GLOB", help="only these, as in .gitignore")
+    files.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these, as in .gitignore")
+    files.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read all as: {', '.join(INPUTS)}")
+    files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
+    files.add_argument("--jobs", type=_number, default=0, metavar="N", help="processes; default: as many as pay")
+    _settings(command)
+
+
+def _settings(command: argparse.ArgumentParser) -> None:
+    """Add strategy, tokenizer, config file and all options; the last are named in one paragraph to keep help short."""
+    names = ", ".join(STRATEGIES)
+    flags = " ".join(f"--{name.replace('_', '-')}" for name in declared_options())
+    paragraph = textwrap.fill(f"{flags} (what they mean: spanwise strategies)", _WIDTH - 4)
+    group = command.add_argument_group("chunking", paragraph)
+    group.add_argument("--strategy", choices=STRATEGIES, metavar="NAME", help=f"{names}; default: structure")
+    group.add_argument("--tokenizer", metavar="NAME", help="cl100k, o200k, approx, words, or a tokenizer.json")
+    group.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
+    for item in declared_options().values():
+        _add_option(group, item)
+
+
+def _add_option(group: Any, item: Field[Any]) -> None:
+    flag, rules = f"--{item.name.replace('_', '-')}", item.metadata
+    if rules["kind"] is bool:
+        action: Any = argparse.BooleanOptionalAction
+        group.add_argument(flag, action=action, default=None, help=argparse.SUPPRESS)
+    else:
+        kind = rules["kind"]
+        group.add_argument(flag, type=kind, choices=rules["choices"] or None, metavar="N", help=argparse.SUPPRESS)
+
+
+def _check(commands: Any) -> None:
+    command = _command(
+        commands, "check", "prove that chunks keep the laws", checking.run,
+        "spanwise check chunks.jsonl --source docs/",
+        "spanwise check chunks.jsonl --max-tokens 512 --json",
+        "spanwise chunk docs/ | spanwise check - --source docs/", takes="CHUNKS",
+    )  # fmt: skip
+    command.add_argument("chunks", metavar="CHUNKS", help="JSON lines, JSON or Parquet; - for stdin")
+    command.add_argument("--source", metavar="PATH", help="the file or folder that was chunked: proves much more")
+    command.add_argument(
+        "--dialect", choices=("spec-v1", "confluence"), metavar="NAME", help="default: seen by its fields"
+    )
+    command.add_argument("--most", type=_number, default=20, metavar="N", help="violations shown of a rule; 0: all")
+    command.add_argument("--json", action="store_true", help="a record for each finding, then the summary")
+    command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help="how the source was read")
+    _settings(command)
+
+
+def _read(commands: Any) -> None:
+    command = _command(
+        commands, "read", "show the text that a file becomes, or its blocks", reading.run,
+        "spanwise read page.md", "spanwise read page.md --blocks", "spanwise read page.md --blocks --json",
+        takes="FILE",
+    )  # fmt: skip
+    command.add_argument("file", metavar="FILE", help="a file, or - for stdin")
+    command.add_argument("--blocks", action="store_true", help="list the blocks: kind, range, tokens, headings, place")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
+    command.add_argument("--tokenizer", metavar="NAME", help="counts the blocks' tokens; default: cl100k")
+
+
+def _stats(commands: Any) -> None:
+    command = _command(
+        commands, "stats", "show sizes, types and overlap of chunks; two files side by side", sizing.run,
+        "spanwise stats chunks.jsonl", "spanwise stats before.jsonl after.jsonl", takes="CHUNKS [CHUNKS]",
+    )  # fmt: skip
+    command.add_argument("chunks", nargs="+", metavar="CHUNKS", help="one or two files of chunks; - for stdin")
+    command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _diff(commands: Any) -> None:
+    command = _command(
+        commands, "diff", "say which chunks were added, removed, kept and moved", comparing.run,
+        "spanwise diff old.jsonl new.jsonl", "spanwise diff old.jsonl new.jsonl --json", takes="OLD NEW",
+    )  # fmt: skip
+    command.add_argument("old", metavar="OLD", help="chunks before")
+    command.add_argument("new", metavar="NEW", help="chunks after")
+    command.add_argument("--json", action="store_true", help="a record for each chunk that changed, then the summary")
+
+
+def _strategies(commands: Any) -> None:
+    command = _command(
+        commands, "strategies", "show the strategies, their options, defaults and what they mean",
+        describing.run_strategies, "spanwise strategies", "spanwise strategies fixed --json", takes="[NAME ...]",
+    )  # fmt: skip
+    command.add_argument("names", nargs="*", choices=[[], *STRATEGIES], metavar="NAME", help="only these")
+    command.add_argument("--json", action="store_true", help="as JSON Schema")
+
+
+def _config(commands: Any) -> None:
+    command = _command(
+        commands, "config", "show what is in force, and where each value comes from", describing.run_config,
+        "spanwise config", "spanwise config notes/plan.md", takes="[FILE]",
+    )  # fmt: skip
+    command.add_argument("file", nargs="?", metavar="FILE", help="for this file")
+    command.add_argument("--json", action="store_true", help="as JSON")
+    _settings(command)
+
+
+def _demo(commands: Any) -> None:
+    command = _command(
+        commands, "demo", "chunk five handbooks that come along, in five languages", chunking.run_demo,
+        "spanwise demo", "spanwise demo pl zh", takes="[LANGUAGE ...]",
+    )  # fmt: skip
+    command.add_argument("languages", nargs="*", metavar="LANGUAGE", help="en, pl, de, ru, zh")
+
+
+def _completion(commands: Any) -> None:
+    command = _command(
+        commands, "completion", "print a script that completes commands and options in your shell",
+        describing.run_completion, 'eval "$(spanwise completion bash)"', "spanwise completion zsh > ~/.zfunc/_spanwise",
+        takes="SHELL",
+    )  # fmt: skip
+    command.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="bash, zsh or tcsh")
+
+
+def _number(words: str) -> int:
+    number = int(words)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+_number.__name__ = "number"  # argparse says it when the words are none

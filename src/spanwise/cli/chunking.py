@@ -1,0 +1,216 @@
+"""`spanwise chunk` and `spanwise demo`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path, PurePath
+from typing import Any, Final
+
+from spanwise.batches import Job, Order, Outcome, batched, chunk_files, in_order
+from spanwise.cli.terminal import Progress, Screen, said, shown
+from spanwise.cli.view import LEGEND
+from spanwise.cli.writing import Writer, opened, writer_of
+from spanwise.documents import Metadata
+from spanwise.errors import OptionError, SpanwiseError, UnreadableError
+from spanwise.folders import Found, find_files
+from spanwise.readers import EXTENSIONS
+from spanwise.settings import Config, Layer, Settings, declared_options, find_config, in_force, load_config, settings_of
+from spanwise.tokens import tokenizer_of
+
+_WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
+DEMO: Final = Path(__file__).parent.parent / "demo"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Chunk what is meant, tell what failed, and sum up."""
+    config, flags = config_of(arguments), flags_of(arguments)
+    general = in_force([*config.layers(None), *flags])
+    dialect = general["dialect"].value if "dialect" in general else None
+    form = arguments.format or ("view" if arguments.output is None and sys.stdout.isatty() and not dialect else "jsonl")
+    order = Order(dialect, arguments.id_prefix, arguments.input_format, tuple(arguments.offsets))
+    tokenizer_of(settings_of(general).tokenizer)  # a wrong name is told once, not for every file
+    piped = "-" in arguments.paths
+    include, exclude = ([*_listed(general, name), *getattr(arguments, name)] for name in ("include", "exclude"))
+    known = (lambda _: True) if arguments.input_format and include else _has_reader
+    found = find_files([path for path in arguments.paths if path != "-"], known=known, include=include, exclude=exclude)
+    jobs = _jobs(found.files, config, flags, order, piped=piped)
+    if not jobs and not found.failed:
+        raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=_nothing_found(found))
+    return _chunk_all(jobs, found, form, arguments)
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """Show the chunks of the handbooks that come along."""
+    paths = sorted((DEMO / "documents").glob("*.md"))
+    languages = {path.suffixes[0][1:]: path for path in paths}
+    for name in arguments.languages:
+        if name not in languages:
+            raise OptionError(name, "is not a language of the demo", hint=f"there are {', '.join(sorted(languages))}")
+    wanted = [languages[name] for name in sorted(set(arguments.languages or languages))]
+    settings = Settings("structure", "cl100k", {"max_tokens": 256}, {})
+    with opened(None) as file:
+        writer = writer_of("view", file, None, 4)
+        for path in wanted:
+            metadata = {"document_id": path.stem, "file_path": path.name}
+            job = Job(str(path), Settings("structure", "cl100k", settings.options, metadata), Order())
+            for outcome in chunk_files([job]):
+                writer.write(outcome._replace(file=path.name))
+        file.write(f"{said(len(wanted), 'document')}, chunks of at most 256 tokens; {LEGEND}\n".encode())
+    return 0
+
+
+def _chunk_all(jobs: list[Job], found: Found, form: str, arguments: argparse.Namespace) -> int:
+    sizes = [(job, len(job.data) if job.data is not None else _size(job.file)) for job in jobs]
+    workers = _workers(arguments.jobs, sum(size for _, size in sizes), len(jobs))
+    on_screen = arguments.output is None and sys.stdout.isatty()
+    progress = Progress(len(jobs), silent=arguments.quiet or on_screen)
+    screen = Screen(sys.stderr)
+    failed = [_told(screen, progress, error) for error in found.failed]
+    with opened(arguments.output) as file:
+        writer = writer_of(form, file, jobs[0].order.dialect if jobs else None, arguments.lines)
+        for outcome in in_order(chunk_files, batched(sizes), workers, _lost):
+            if outcome.error:
+                failed.append(_told(screen, progress, outcome.error, outcome.file))
+            else:
+                _written(writer, outcome, screen, progress)
+        writer.finish()
+    progress.clear()
+    if not arguments.quiet:
+        _sum_up(screen, progress, found, len(failed), legend=form == "view")
+    return 1 if failed else 0
+
+
+def _written(writer: Writer, outcome: Outcome, screen: Screen, progress: Progress) -> None:
+    writer.write(outcome)
+    progress.advance(outcome.chunks, outcome.size)
+    for note in outcome.notes:
+        progress.clear()
+        screen.line(f"{screen.painted('warning:', 'head')} {shown(outcome.file)}: {shown(note)}")
+
+
+def _told(screen: Screen, progress: Progress, error: SpanwiseError, file: str = "") -> str:
+    """Tell in one line what failed, where, why, and what to do."""
+    words = " ".join(str(error).replace("\nhint: ", "; hint: ").split())
+    name = f"{shown(file)}: " if file and file not in words else ""
+    progress.clear()
+    screen.line(f"{screen.painted('error:', 'error')} {name}{shown(words)}")
+    return words
+
+
+def _lost(job: Job) -> Outcome:
+    rule = "ended the process that read it (out of memory?)"
+    return Outcome(job.file, error=UnreadableError(job.file, rule, hint="try it alone, with --jobs 1"))
+
+
+def _sum_up(screen: Screen, progress: Progress, found: Found, failed: int, *, legend: bool) -> None:
+    parts = [
+        f"{said(progress.documents, 'document')} read",
+        said(progress.chunks, "chunk"),
+        f"{found.passed_over.total():,} left out",
+        f"{failed:,} failed",
+    ]
+    speed = f"{progress.size / 1e6:.1f} MB in {progress.seconds:.1f} s"
+    screen.line(screen.painted(", ".join(parts), "strong") + f" ({speed})")
+    if found.passed_over:
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.passed_over.items()))
+        screen.line(shown(f"left out: {reasons}"), "dim")
+    if legend:
+        screen.line(LEGEND, "dim")
+
+
+def _jobs(files: list[str], config: Config, flags: list[Layer], order: Order, *, piped: bool) -> list[Job]:
+    """Give each file what is in force for it; equal settings are worked out once."""
+    known: dict[tuple[str, ...], Settings] = {}
+    jobs = []
+    for file in files:
+        layers = config.layers(file)
+        key = tuple(layer.origin for layer in layers)
+        if key not in known:
+            known[key] = _with_extra(settings_of(in_force([*layers, *flags])))
+        jobs.append(Job(file, known[key], order))
+    if piped:
+        settings = _with_extra(settings_of(in_force([*config.layers(None), *flags])))
+        jobs.append(Job("-", settings, order, sys.stdin.buffer.read()))
+    return jobs
+
+
+def _with_extra(settings: Settings) -> Settings:
+    """Put metadata that are no field of a document among its `extra`."""
+    names = set(Metadata.__dataclass_fields__)
+    extra = {name: value for name, value in settings.metadata.items() if name not in names}
+    fields = {name: value for name, value in settings.metadata.items() if name in names}
+    metadata = fields | ({"extra": extra} if extra else {})
+    Metadata.of({**metadata, "document_id": metadata.get("document_id", "x")})  # told once, not for every file
+    return Settings(settings.strategy, settings.tokenizer, settings.options, metadata)
+
+
+def _workers(asked: int, size: int, files: int) -> int:
+    """Say how many processes are worth their start."""
+    most = asked or min(os.cpu_count() or 1, size // _WORTH_A_WORKER)
+    return max(1, min(most, files))
+
+
+def _has_reader(file: str) -> bool:
+    return PurePath(file).suffix.lower() in EXTENSIONS
+
+
+def _size(file: str) -> int:
+    with suppress(OSError):
+        return Path(file).stat().st_size
+    return 0
+
+
+def _nothing_found(found: Found) -> str:
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.passed_over.items()))
+    known = ", ".join(sorted(filter(None, EXTENSIONS)))
+    return f"left out: {reasons}; readers know {known}" if reasons else f"readers know {known}"
+
+
+def config_of(arguments: argparse.Namespace) -> Config:
+    """Read the config file that was named, else the nearest one."""
+    path = Path(arguments.config).absolute() if arguments.config else find_config(Path.cwd())
+    return load_config(path) if path else Config()
+
+
+def flags_of(arguments: argparse.Namespace) -> list[Layer]:
+    """Give what was said on the command line, each flag a layer of its own so that its name is known."""
+    names = ("strategy", "tokenizer", "dialect", *declared_options())
+    said_values = {name: getattr(arguments, name, None) for name in names}
+    values: dict[str, Any] = {name: value for name, value in said_values.items() if value is not None}
+    if pairs := getattr(arguments, "meta", None):
+        values["meta"] = dict(map(_pair, pairs))
+    return [Layer("command line", values)] if values else []
+
+
+def _pair(words: str) -> tuple[str, Any]:
+    name, sign, value = words.partition("=")
+    if not sign or not name:
+        raise OptionError("--meta", "must be a name and a value", value=words, hint="try --meta tenant_id=acme")
+    return name, _META_KINDS.get(name, str)(value)
+
+
+def _page_version(words: str) -> int:
+    try:
+        return int(words)
+    except ValueError:
+        raise OptionError("--meta page_version", "must be an integer", value=words) from None
+
+
+def _no_links(words: str) -> Any:
+    raise OptionError("--meta", "can't give links: they are read from the document", value=words)
+
+
+_META_KINDS: Final[Mapping[str, Callable[[str], Any]]] = {
+    "labels": lambda words: [label.strip() for label in words.split(",") if label.strip()],
+    "page_version": _page_version,
+    "links": _no_links,
+    "extra": _no_links,
+}
+
+
+def _listed(general: Mapping[str, Any], name: str) -> list[str]:
+    return list(general[name].value) if name in general else []

@@ -1,0 +1,114 @@
+"""`spanwise diff`: which chunks must be embedded, which deleted, before an index is touched."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from spanwise.cli.terminal import Screen, fitted, said, shown
+from spanwise.errors import UnreadableError
+from spanwise.recorded import records_of_file
+
+_SIGNS: Final = {"added": ("+", "good"), "removed": ("-", "error"), "moved": (">", "head"), "kept": ("=", "")}
+
+
+class _Place(NamedTuple):
+    """What of a chunk is kept while two files are compared; its text isn't."""
+
+    chunk_id: str
+    content_hash: str
+    document: str
+    chunk_index: int
+    path: str
+    beginning: str
+
+
+class Change(NamedTuple):
+    """What became of a chunk; `embed` says whether it must be embedded anew."""
+
+    change: str
+    content_id: str
+    old_chunk_id: str | None
+    new_chunk_id: str | None
+    document: str
+    chunk_index: int
+    headings_path: str
+    text: str
+    embed: bool
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare two files of chunks by what the chunks say."""
+    changes = list(changes_between(_places(arguments.old), _places(arguments.new)))
+    summary = Counter(change.change for change in changes)
+    counts = {name: summary[name] for name in _SIGNS} | {"to_embed": sum(change.embed for change in changes)}
+    if arguments.json:
+        _write_json([change._asdict() for change in changes if change.change != "kept"], counts)
+    else:
+        _show(Screen(sys.stdout), changes, counts)
+    return 0
+
+
+def changes_between(old: dict[str, _Place], new: dict[str, _Place]) -> Iterator[Change]:
+    """Say what became of every chunk: those of the new file in its order, then those that are gone."""
+    for content_id, place in new.items():
+        before = old.get(content_id)
+        if before is None:
+            yield _change("added", content_id, None, place, embed=True)
+        else:
+            kind = "kept" if before.chunk_id == place.chunk_id else "moved"
+            yield _change(kind, content_id, before, place, embed=before.content_hash != place.content_hash)
+    for content_id, place in old.items():
+        if content_id not in new:
+            yield _change("removed", content_id, place, None, embed=False)
+
+
+def _change(kind: str, content_id: str, old: _Place | None, new: _Place | None, *, embed: bool) -> Change:
+    place = new or old
+    assert place is not None  # one of the two is always there
+    ids = (old and old.chunk_id, new and new.chunk_id)
+    return Change(kind, content_id, *ids, place.document, place.chunk_index, place.path, place.beginning, embed)
+
+
+def _places(path: str) -> dict[str, _Place]:
+    places = {}
+    for record in records_of_file(path):
+        if "content_id" not in record:
+            hint = "diff reads what spanwise chunk writes without --dialect"
+            raise UnreadableError(path, "holds records without a content_id", hint=hint)
+        metadata = record["metadata"]
+        places[record["content_id"]] = _Place(
+            record["chunk_id"],
+            record["content_hash"],
+            metadata.get("file_path") or metadata.get("source_url") or record["document_id"],
+            record["chunk_index"],
+            " › ".join(record["headings_path"]),
+            record["normalized_text"][:80],
+        )
+    return places
+
+
+def _show(screen: Screen, changes: list[Change], counts: dict[str, int]) -> None:
+    document = None
+    for change in changes:
+        if change.change == "kept":
+            continue
+        if change.document != document:
+            document = change.document
+            screen.line(shown(document), "strong")
+        sign, colour = _SIGNS[change.change]
+        words = f"  {sign} #{change.chunk_index:<4} {change.headings_path}: {' '.join(change.text.split())}"
+        screen.line(fitted(shown(words), screen.width), colour)
+    numbers = ", ".join(f"{counts[name]:,} {name}" for name in _SIGNS)
+    screen.line(f"{numbers}; {said(counts['to_embed'], 'chunk')} to embed")
+
+
+def _write_json(changes: list[dict[str, Any]], counts: dict[str, int]) -> None:
+    import orjson
+
+    for record in (*changes, {"summary": counts}):
+        sys.stdout.buffer.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()

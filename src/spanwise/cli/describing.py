@@ -1,0 +1,145 @@
+"""`spanwise strategies`, `spanwise config` and `spanwise completion`: what there is and what is in force."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import Field, fields
+from typing import Any, Final
+
+from spanwise.cli.chunking import config_of, flags_of
+from spanwise.cli.terminal import Screen, shown, table
+from spanwise.settings import Value, in_force, settings_of
+from spanwise.strategies import STRATEGIES
+
+_JSON_TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
+
+
+def run_strategies(arguments: argparse.Namespace) -> int:
+    """Show every strategy with its options."""
+    names = arguments.names or list(STRATEGIES)
+    if arguments.json:
+        _write_json(schema_of(names))
+        return 0
+    screen = Screen(sys.stdout)
+    for name in names:
+        screen.line(name, "strong")
+        screen.line(f"  {_purpose(name)}\n")
+        rows = [("option", "default", "may be", "what it does")]
+        rows += [
+            (f"--{item.name.replace('_', '-')}", _default(item), _range(item), item.metadata["help"])
+            for item in fields(STRATEGIES[name].options)
+        ]
+        for line in table(rows, width=screen.width - 2):
+            screen.line(f"  {line}")
+        screen.line()
+    return 0
+
+
+def schema_of(names: list[str]) -> dict[str, Any]:
+    """Give the JSON Schema of an object that names a strategy and its options."""
+    definitions = {name: _schema(name) for name in names}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A strategy of Spanwise and its options",
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in names],
+        "$defs": definitions,
+    }
+
+
+def _schema(name: str) -> dict[str, Any]:
+    properties: dict[str, Any] = {"strategy": {"const": name}}
+    properties |= {item.name: _property(item) for item in fields(STRATEGIES[name].options)}
+    return {
+        "title": name,
+        "description": _purpose(name),
+        "type": "object",
+        "properties": properties,
+        "required": ["strategy"],
+        "additionalProperties": False,
+    }
+
+
+def _property(item: Field[Any]) -> dict[str, Any]:
+    rules = item.metadata
+    kind: Any = _JSON_TYPES[rules["kind"]]
+    found = {
+        "type": [kind, "null"] if item.default is None else kind,
+        "default": item.default,
+        "description": rules["help"],
+        "minimum": rules["low"],
+        "maximum": rules["high"],
+        "enum": list(rules["choices"]) or None,
+    }
+    return {key: value for key, value in found.items() if value is not None or key == "default"}
+
+
+def _purpose(name: str) -> str:
+    """Give what the strategy's own module says of it, in one line."""
+    words = (sys.modules[type(STRATEGIES[name]).__module__].__doc__ or "").split("\n\n")
+    opening = " ".join(words[0].split()).removeprefix(f"`{name}`: ")
+    return opening[0].upper() + opening[1:]
+
+
+def _default(item: Field[Any]) -> str:
+    default: Any = item.default
+    if isinstance(default, bool):
+        return "on" if default else "off"
+    return "none" if default is None else str(default)
+
+
+def _range(item: Field[Any]) -> str:
+    rules = item.metadata
+    if rules["choices"]:
+        return " ".join(rules["choices"])
+    low, high = rules["low"], rules["high"]
+    if low is None and high is None:
+        return "on, off" if rules["kind"] is bool else ""
+    return f"{low} to {high}" if high is not None else f"from {low}"
+
+
+def run_config(arguments: argparse.Namespace) -> int:
+    """Show every value that is in force, and where it was said."""
+    config = config_of(arguments)
+    said = in_force([*config.layers(arguments.file), *flags_of(arguments)])
+    settings_of(said)
+    values = _with_defaults(said)
+    if arguments.json:
+        file = config.path.as_posix() if config.path else None
+        _write_json({"config": file, "values": {name: value._asdict() for name, value in values.items()}})
+        return 0
+    screen = Screen(sys.stdout)
+    screen.line(f"config file: {shown(config.path.as_posix()) if config.path else 'none'}\n", "strong")
+    rows = [("setting", "value", "from")]
+    rows += [(name, shown(str(value.value)), shown(value.origin)) for name, value in values.items()]
+    for line in table(rows, width=screen.width):
+        screen.line(line)
+    return 0
+
+
+def _with_defaults(said: dict[str, Value]) -> dict[str, Value]:
+    """Fill in the options that nobody spoke of, as the strategy takes them beside those that were said."""
+    from spanwise.options import options_of
+
+    options = STRATEGIES[said["strategy"].value].options
+    taken = options_of(options, settings_of(said).options)
+    first = {name: said[name] for name in ("strategy", "tokenizer")}
+    inside = {item.name: said.get(item.name, Value(getattr(taken, item.name), "default")) for item in fields(options)}
+    return first | inside | {name: value for name, value in said.items() if name not in first and name not in inside}
+
+
+def run_completion(arguments: argparse.Namespace) -> int:
+    """Print the completion script of a shell."""
+    import shtab
+
+    from spanwise.cli.arguments import build_parser
+
+    print(shtab.complete(build_parser(), arguments.shell))
+    return 0
+
+
+def _write_json(record: dict[str, Any]) -> None:
+    import orjson
+
+    sys.stdout.buffer.write(orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()

@@ -1,0 +1,137 @@
+"""Words for people: colours that aren't needed to understand, columns, bars, and progress on stderr."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import IO, Final
+from unicodedata import combining, east_asian_width
+
+_COLOURS: Final = {
+    "head": "33", "strong": "1", "overlap": "36", "context": "35", "error": "31", "good": "32", "dim": "2",
+}  # fmt: skip
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_CONTROL: Final = {code: "�" for code in (*range(32), *range(127, 160)) if code not in {9, 10}}
+
+
+class Screen:
+    """Where words go: painted only if it is a terminal and nobody said NO_COLOR."""
+
+    def __init__(self, stream: IO[str], write: Callable[[str], object] | None = None) -> None:
+        """Look at the stream once; `write` if the words go somewhere else in the end."""
+        self._write = write or stream.write
+        wanted = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        self.coloured = stream.isatty() and wanted
+        self.width = min(shutil.get_terminal_size((100, 24)).columns, 140)
+
+    def painted(self, words: str, colour: str) -> str:
+        """Give words in a colour, if colours are wanted here."""
+        return f"\x1b[{_COLOURS[colour]}m{words}\x1b[0m" if self.coloured and words else words
+
+    def line(self, words: str = "", colour: str = "") -> None:
+        """Write a line."""
+        self._write(f"{self.painted(words, colour) if colour else words}\n")
+
+
+def shown(text: str) -> str:
+    """Take out what would steer the terminal rather than be read; a tab becomes spaces."""
+    return text.translate(_CONTROL).expandtabs(4)
+
+
+def columns(text: str) -> int:
+    """Count the columns that a text takes; a Chinese character takes two, a combining mark none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1
+
+
+def fitted(text: str, width: int) -> str:
+    """Cut a line to so many columns."""
+    if columns(text) <= width:
+        return text
+    reached = accumulate(map(_columns, text))
+    return text[: sum(1 for column in reached if column < width)] + "…"
+
+
+def padded(text: str, width: int, *, right: bool = False) -> str:
+    """Fit and fill a cell."""
+    cut = fitted(text, width)
+    space = " " * (width - columns(cut))
+    return space + cut if right else cut + space
+
+
+def table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), width: int = 100) -> list[str]:
+    """Set rows in columns; the last column takes what is left of the width."""
+    numeric = set(right)
+    widths = [max(columns(row[place]) for row in rows) for place in range(len(rows[0]))]
+    rest = width - sum(widths[:-1]) - 2 * (len(widths) - 1)
+    widths[-1] = max(min(widths[-1], rest), 8)
+    lines = []
+    for row in rows:
+        cells = enumerate(zip(row, widths, strict=True))
+        lines.append("  ".join(padded(cell, size, right=place in numeric) for place, (cell, size) in cells).rstrip())
+    return lines
+
+
+def bar(share: float, width: int) -> str:
+    """Draw a share of a whole as a bar, to an eighth of a column."""
+    eighths = round(max(0.0, min(share, 1.0)) * width * 8)
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
+
+
+def said(number: float, one: str, many: str = "") -> str:
+    """Say a number of things: `1 chunk`, `1,200 chunks`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+class Progress:
+    """A line on stderr that tells how far the work is; only for work over two seconds, and only for people."""
+
+    def __init__(self, total: int, *, silent: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin to count."""
+        self._total, self._clock = total, clock
+        self._begun = self._drawn = clock()
+        self._wanted = sys.stderr.isatty() and not silent
+        self._visible = False
+        self.documents = self.chunks = self.size = 0
+
+    def advance(self, chunks: int, size: int) -> None:
+        """Count a document."""
+        self.documents += 1
+        self.chunks += chunks
+        self.size += size
+        now = self._clock()
+        if self._wanted and now - self._begun > 2 and now - self._drawn > 0.1:
+            self._drawn, self._visible = now, True
+            sys.stderr.write(f"\r\x1b[K{self.words()}")
+            sys.stderr.flush()
+
+    def words(self) -> str:
+        """Say how far the work is."""
+        seconds = max(self._clock() - self._begun, 1e-6)
+        done = self.documents / max(self._total, 1)
+        parts = (
+            f"{bar(done, 20):<20} {done:4.0%}",
+            f"{self.documents:,}/{self._total:,} documents",
+            said(self.chunks, "chunk"),
+            f"{self.size / seconds / 1e6:.1f} MB/s",
+        )
+        return " · ".join(parts)
+
+    @property
+    def seconds(self) -> float:
+        """How long the work has taken so far."""
+        return self._clock() - self._begun
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._visible:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._visible = False

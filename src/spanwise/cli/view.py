@@ -1,0 +1,77 @@
+"""Chunks for people: each with its text, its overlap and context marked; or a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from spanwise.cli.terminal import Screen, columns, fitted, padded, said, shown
+
+# how a role is painted, and the sign that says the same without colour
+_ROLES: Final = {
+    "core": ("", " "),
+    "overlap_prev": ("overlap", "~"),
+    "overlap_next": ("overlap", "~"),
+    "context": ("context", "+"),
+}
+LEGEND: Final = "signs: ~ overlap with a neighbour, + repeated context (table head, code fence)"
+
+
+def show_view(screen: Screen, file: str, records: Sequence[dict[str, Any]], lines: int) -> None:
+    """Show the chunks of a document, at most so many lines of each piece; 0 means all."""
+    _show_name(screen, file, records)
+    for record in records:
+        screen.line(_head(screen, record))
+        for role, text in pieces_of(record):
+            colour, sign = _ROLES[role]
+            for line in _some(text.splitlines(), lines):
+                screen.line(f"  {sign} {fitted(shown(line), screen.width - 6)}", colour)
+        screen.line()
+
+
+def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> None:
+    title = records[0]["metadata"]["title"] if records else None
+    name = f"━━ {shown(file)}" + (f": {shown(title)}" if title else "")
+    screen.line(fitted(name, screen.width), "strong")
+    screen.line(f"   {said(len(records), 'chunk')}\n", "dim")
+
+
+def _head(screen: Screen, record: dict[str, Any]) -> str:
+    place = f"[{record['char_start']}:{record['char_end']}]"
+    page = f" page {record['page_start']}" if record["page_start"] else ""
+    tokens = said(record["token_count"], "token")
+    head = f"#{record['chunk_index']:<3} {record['chunk_type']:<10}{tokens:>12}  {place:<14}{page}"
+    marks = [name.replace("_", " ") for name in ("oversize", "context_dropped") if record[name]]
+    path = shown(" › ".join([*record["headings_path"], *(f"({mark})" for mark in marks)]))
+    return f"{screen.painted(head, 'head')} {fitted(path, max(screen.width - columns(head) - 2, 12))}"
+
+
+def pieces_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give the pieces of a chunk with their roles, cut out of its full text."""
+    reached = 0
+    for place, piece in enumerate(record["pieces"]):
+        reached += len(piece["joiner"]) if place else 0
+        end = reached + piece["end"] - piece["start"]
+        yield piece["role"], record["full_text"][reached:end]
+        reached = end
+
+
+def _some(lines: list[str], most: int) -> list[str]:
+    if not most or len(lines) <= most:
+        return lines
+    return [*lines[: most - 1], f"… {len(lines)} lines in all"]
+
+
+def show_rows(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> None:
+    """Show a line for each chunk of a document."""
+    _show_name(screen, file, records)
+    for record in records:
+        place = f"{record['char_start']}:{record['char_end']}"
+        path = " › ".join(record["headings_path"][-2:])
+        cells = (
+            f"{record['chunk_index']:>5}  {record['chunk_type']:<10} {record['token_count']:>6}  {place:<16}",
+            padded(shown(path), 28),
+            shown(" ".join(record["normalized_text"][:200].split())),
+        )
+        screen.line(fitted("  ".join(cells), screen.width))
+    screen.line()
