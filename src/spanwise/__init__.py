@@ -8,7 +8,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from spanwise.api import chunk, read, read_pages, read_text
+    from spanwise.checks import Finding, check
     from spanwise.chunks import Chunk
+    from spanwise.dialects import translate
     from spanwise.documents import Block, Document, LeftOut, Link, Metadata, Page, Part
     from spanwise.errors import (
         DocumentError,
@@ -27,6 +29,7 @@ _HOMES = {
     "Chunk": "chunks",
     "Document": "documents",
     "DocumentError": "errors",
+    "Finding": "checks",
     "LeftOut": "documents",
     "LimitError": "errors",
     "Link": "documents",
@@ -41,16 +44,18 @@ _HOMES = {
     "TokenMap": "tokens",
     "Tokenizer": "tokens",
     "UnreadableError": "errors",
+    "check": "checks",
     "chunk": "api",
     "read": "api",
     "read_pages": "api",
     "read_text": "api",
+    "translate": "dialects",
 }
 
 __all__ = [
-    "Block", "Chunk", "Document", "DocumentError", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError",
-    "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer", "UnreadableError",
-    "chunk", "read", "read_pages", "read_text",
+    "Block", "Chunk", "Document", "DocumentError", "Finding", "LeftOut", "LimitError", "Link", "Metadata",
+    "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer",
+    "UnreadableError", "check", "chunk", "read", "read_pages", "read_text", "translate",
 ]  # fmt: skip
 
 

@@ -151,6 +151,11 @@ class Strategy(Protocol):
         """The dataclass that declares its options."""
         ...
 
+    @property
+    def leaves_out(self) -> frozenset[str]:
+        """The kinds of blocks that it leaves out of its chunks, besides those that are never content."""
+        ...
+
     def plan(self, task: Task) -> list[Plan]:
         """Plan the cores, in order."""
         ...

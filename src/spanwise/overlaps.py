@@ -45,19 +45,29 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
     fewest, wanted, most = share
     if free < fewest:
         return None
-    end, tokens = previous.end, task.tokens
-    left_out = tokens.count(previous.start, end) - task.content_tokens(previous.start, end)
-    low = max(tokens.back(end, min(most, free) + left_out), previous.start)
-    high = max(tokens.back(end, fewest), low + 1)
+    end = previous.end
+    low = _back(task, previous, min(most, free))
+    high = max(_back(task, previous, fewest), low + 1)
     spans = _stretches(task, previous, low, NEVER_TORN)
     sentences = [start for span in spans for start in (*_whole(span, low, high), *_sentences(task, span, low, high))]
     if not sentences:
-        near = tokens.back(end, min(wanted, free) + left_out)
+        near = _back(task, previous, min(wanted, free))
         words = (_words(task, spans, max(low, near - reach), min(end, near + reach)) for reach in (24, 200))
         sentences = next(filter(None, words), [])
     sizes = ((task.content_tokens(start, end), start) for start in sentences)
     counted = ((abs(size - wanted), start) for size, start in sizes if size <= free)
     return min(counted, default=(0, None))[1]
+
+
+def _back(task: Task, previous: Plan, tokens: int) -> int:
+    """Give the place in a core from which so many tokens lead to its end; what is left out between takes none."""
+    ranges = task.core_ranges(previous.start, previous.end) if task.holes else [(previous.start, previous.end)]
+    for start, end in reversed(ranges):
+        size = task.tokens.count(start, end)
+        if size >= tokens:
+            return max(task.tokens.back(end, tokens), start)
+        tokens -= size
+    return previous.start
 
 
 def _stretches(task: Task, previous: Plan, low: int, closed: frozenset[str]) -> list[Range]:

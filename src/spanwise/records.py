@@ -66,8 +66,7 @@ class Run:
             ordinal = seen[path, text] = seen.get((path, text), -1) + 1
             if path not in begun:
                 names |= {name: sha256(name) for name in path if name not in names}
-                said = json.dumps([document.document_id, [names[name] for name in path]], ensure_ascii=False)
-                begun[path] = hashlib.sha256(said.encode())
+                begun[path] = content_digest(document.document_id, [names[name] for name in path])
             digest = begun[path].copy()
             digest.update(f"{ordinal}\n{text}".encode())
             ids.append(digest.hexdigest())
@@ -110,6 +109,11 @@ def record_of(run: Run, index: int, metadata: Any) -> dict[str, Any]:
 def records_of(run: Run, metadata: Any) -> Iterator[dict[str, Any]]:
     """Give the records of a run, one after the other."""
     return (record_of(run, index, metadata) for index in range(len(run.settled)))
+
+
+def content_digest(document_id: str, hashed_path: Sequence[str]) -> Any:
+    """Begin the hash that is a content id: it goes on with the ordinal, a line end and the text."""
+    return hashlib.sha256(json.dumps([document_id, list(hashed_path)], ensure_ascii=False).encode())
 
 
 def core_blocks(document: Document, settled: Settled) -> list[int]:

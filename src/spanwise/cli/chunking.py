@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     tokenizer_of(settings_of(general).tokenizer)  # a wrong name is told once, not for every file
     piped = "-" in arguments.paths
     include, exclude = ([*_listed(general, name), *getattr(arguments, name)] for name in ("include", "exclude"))
-    known = (lambda _: True) if arguments.input_format and include else _has_reader
+    known = (lambda _: True) if arguments.input_format and include else has_reader
     found = find_files([path for path in arguments.paths if path != "-"], known=known, include=include, exclude=exclude)
     jobs = _jobs(found.files, config, flags, order, piped=piped)
     if not jobs and not found.failed:
@@ -154,7 +154,8 @@ def _workers(asked: int, size: int, files: int) -> int:
     return max(1, min(most, files))
 
 
-def _has_reader(file: str) -> bool:
+def has_reader(file: str) -> bool:
+    """Whether a file's extension is one that a reader knows."""
     return PurePath(file).suffix.lower() in EXTENSIONS
 
 

@@ -54,6 +54,7 @@ class Fixed:
 
     name = "fixed"
     options = FixedOptions
+    leaves_out = frozenset[str]()
 
     def plan(self, task: Task) -> list[Plan]:
         """Cut each run between closing headings into equal shares."""

@@ -26,6 +26,7 @@ class Simple:
 
     name = "simple"
     options = SimpleOptions
+    leaves_out = frozenset[str]()
 
     def plan(self, task: Task) -> list[Plan]:
         """Cut at multiples, moved back to where a character, or a figure, begins."""

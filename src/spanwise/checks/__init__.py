@@ -1,0 +1,181 @@
+"""The laws of chunks and each strategy's promises, as code that anybody can run on any file of chunks.
+
+Records go by one at a time; of a document only ranges and names are kept, so a file of any size can be checked.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from spanwise.checks.against import Range, coverage_faults, source_faults
+from spanwise.checks.alone import alone_faults, piece_faults, shape_faults
+from spanwise.checks.findings import RULES, WARNINGS, Finding, Record
+from spanwise.checks.foreign import DIALECT_CHECKS, Terms, dialect_of
+from spanwise.checks.oddities import Oddities, empty_sections
+from spanwise.checks.promises import PROMISES, Case
+from spanwise.checks.together import Together
+from spanwise.documents import Document
+from spanwise.errors import SpanwiseError
+from spanwise.options import options_of
+from spanwise.recorded import Recorded
+from spanwise.strategies import STRATEGIES, strategy_of
+from spanwise.tokens import Tokenizer, tokenizer_of
+
+__all__ = ["RULES", "WARNINGS", "Checker", "Finding", "Terms", "check"]
+
+Source = Callable[[Record], Document | None]
+"""Finds the document that a record comes from; None if there is none. It may raise a SpanwiseError, which is told."""
+
+
+def check(
+    records: Iterable[Record],
+    source: Iterable[Document] | Document = (),
+    tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
+    **options: Any,
+) -> tuple[Finding, ...]:
+    """Check records of chunks, and give what is wrong or odd.
+
+    With the documents that they were made from as `source` much more can be proven. `options` are those that the
+    chunks were made with; what isn't given is the default of each record's own strategy.
+    """
+    documents = {one.document_id: one for one in ((source,) if isinstance(source, Document) else source)}
+    counting = tokenizer_of(tokenizer)
+
+    def terms(record: Record) -> Terms:
+        strategy = strategy_of(record.get("strategy", "structure"))
+        return Terms(counting, strategy.name, options_of(strategy.options, options))
+
+    checker = Checker(terms, (lambda record: documents.get(record["document_id"])) if documents else None)
+    findings = [
+        finding for place, record in enumerate(records, 1) for finding in checker.findings(Recorded(place, record))
+    ]
+    return (*findings, *checker.finish())
+
+
+class _Open(NamedTuple):
+    """The document whose records go by."""
+
+    key: str
+    name: str
+    together: Together
+    document: Document | None
+    strategy: str
+    cores: list[Range]
+
+
+class Checker:
+    """Takes the records of a file in order and gives what it finds."""
+
+    def __init__(
+        self, terms: Callable[[Record], Terms], source: Source | None = None, dialect: str | None = None
+    ) -> None:
+        """Check under the terms that hold for a record, and beside the source if there is one."""
+        self._terms, self._source, self._dialect = terms, source, dialect
+        self._open: _Open | None = None
+        self._before: Record | None = None
+        self._closed: set[str] = set()
+        self._oddities = Oddities()
+        self._foreign: Any = None
+        self.chunks = 0
+        self.counts: Counter[str] = Counter()
+
+    def findings(self, recorded: Recorded) -> Iterator[Finding]:
+        """Check one record."""
+        self.chunks += 1
+        record = recorded.record
+        if recorded.fault:
+            yield self._counted(Finding("violation", "record", recorded.fault, place=recorded.place))
+            return
+        dialect = self._dialect or dialect_of(record)
+        if dialect:
+            self._foreign = self._foreign or DIALECT_CHECKS[dialect](self._terms, self._source)
+            for finding in self._foreign.findings(record):
+                yield self._counted(finding._replace(place=recorded.place))
+            return
+        for finding in self._own(record):
+            yield self._counted(finding._replace(place=recorded.place))
+
+    def finish(self) -> Iterator[Finding]:
+        """Check what only shows at the end."""
+        rest = self._foreign.finish() if self._foreign else self._close()
+        for finding in (*rest, *self._oddities.summary()):
+            yield self._counted(finding)
+
+    def _own(self, record: Record) -> Iterator[Finding]:
+        name = _name(record)
+        chunk = str(record.get("chunk_id") or record.get("chunk_index") or "?")
+        faults = list(shape_faults(record))
+        if not faults and record["strategy"] not in STRATEGIES:
+            faults.append(("record", f"strategy is not known: {record['strategy']!r}"))
+        if faults:
+            yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
+            return
+        terms = self._terms(record)
+        yield from self._turned_to(record, name, terms)
+        opened = self._open
+        assert opened is not None  # turned to just now
+        faults += piece_faults(record)
+        beside_source = not faults
+        faults += alone_faults(record, terms.tokenizer, terms.options.max_tokens)
+        faults += opened.together.faults(record)
+        if opened.document and beside_source:
+            beside = list(source_faults(record, opened.document, terms.tokenizer, terms.options.max_tokens))
+            faults += beside
+            if not beside and record["strategy"] in PROMISES:
+                case = Case(record, self._before, opened.document, terms.tokenizer, terms.options)
+                faults += PROMISES[record["strategy"]](case)
+            opened.cores.extend((piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == "core")
+        yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
+        least = getattr(terms.options, "min_tokens", 0)
+        yield from self._oddities.look(chunk, name, record["normalized_text"], record["token_count"], least)
+        self._before = record
+
+    def _turned_to(self, record: Record, name: str, terms: Terms) -> Iterator[Finding]:
+        """Close the document before, when a record begins another one."""
+        key = record["document_id"]
+        if self._open and self._open.key == key:
+            return
+        yield from self._close()
+        if key in self._closed:
+            reason = "the chunks of this document don't stand together, or its id is used twice"
+            yield Finding("violation", "neighbours", reason, record["chunk_id"], name)
+        document = None
+        if self._source:
+            try:
+                document = self._source(record)
+                if document is None:
+                    reason = "its source is not there"
+                    yield Finding("violation", "provenance", reason, record["chunk_id"], name)
+            except SpanwiseError as error:
+                yield Finding("violation", "provenance", f"its source: {error}".replace("\n", "; "), None, name)
+        together = Together(terms.tokenizer, terms.options.max_tokens)
+        self._open, self._before = _Open(key, name, together, document, record["strategy"], []), None
+
+    def _close(self) -> Iterator[Finding]:
+        opened, self._open = self._open, None
+        if not opened:
+            return
+        self._closed.add(opened.key)
+        faults = [fault for fault in (opened.together.last_fault(),) if fault]
+        if opened.document:
+            faults += coverage_faults(opened.document, opened.strategy, opened.cores)
+            for heading in empty_sections(opened.document):
+                yield Finding("warning", "empty section", f"nothing stands under {heading!r}", None, opened.name)
+        last = opened.together.before
+        for rule, reason in faults:
+            yield Finding(
+                "violation", rule, reason, last.chunk_id if last and rule == "neighbours" else None, opened.name
+            )
+
+    def _counted(self, finding: Finding) -> Finding:
+        self.counts[finding.level] += 1
+        return finding
+
+
+def _name(record: Record) -> str:
+    metadata = record.get("metadata")
+    known = metadata if isinstance(metadata, dict) else {}
+    return str(known.get("file_path") or known.get("source_url") or record.get("document_id"))

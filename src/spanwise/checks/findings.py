@@ -1,0 +1,50 @@
+"""What a check finds: rules with their names, and findings that name chunk, rule and reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+RULES: Final = {
+    "record": "every line is a record with all its fields, each of its kind",
+    "provenance": "every piece is a range of the source, and every text is its pieces with white space between",
+    "lost": "every visible character of the content is in a core",
+    "twice": "no character is in two cores, and cores ascend",
+    "trimmed": "a core is never empty and has no white space at its ends",
+    "limit": "what is embedded never has more than max_tokens; only a figure may, and says so",
+    "count": "token_count is the exact number of tokens of embedding_text",
+    "character": "no cut inside a character: surrogates, graphemes and line ends stay whole",
+    "identity": "chunk_id, content_id and content_hash are made as promised, and no two chunks share one",
+    "neighbours": "chunk_index counts from 0, and prev and next name the chunks beside",
+    "place": "block numbers, kinds, headings, pages and navigation are those of the source",
+    "promise": "what the strategy promises of its own chunks",
+}
+WARNINGS: Final = {
+    "short": "chunks below the strategy's minimum",
+    "empty section": "headings with nothing under them",
+    "uneven": "sizes that differ very much",
+    "near-duplicate": "chunks that say nearly the same",
+    "no chunks": "documents that have no content",
+}
+
+Record = dict[str, Any]
+Fault = tuple[str, str]
+"""A rule and why it is broken."""
+Faults = Iterator[Fault]
+
+
+class Finding(NamedTuple):
+    """One rule that one chunk breaks (`level` is "violation"), or something worth a look ("warning")."""
+
+    level: str
+    rule: str
+    reason: str
+    chunk: str | None = None
+    document: str | None = None
+    place: int | None = None
+    """The line or row of the chunk file."""
+
+
+def shortened(text: str, length: int = 40) -> str:
+    """Quote the beginning of a text."""
+    return repr(text if len(text) <= length else text[:length] + "…")

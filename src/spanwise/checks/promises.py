@@ -1,0 +1,133 @@
+"""What each strategy promises of its own chunks, beyond the laws; all of it shows only beside the source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from spanwise.checks.findings import Faults, Record, shortened
+from spanwise.documents import Block, Document
+from spanwise.tokens import NEAR, Tokenizer
+
+_APART: Final = frozenset({"table", "code"})
+_OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
+
+
+class Case(NamedTuple):
+    """A record, the one before it in its document, and what both were made from and with."""
+
+    record: Record
+    before: Record | None
+    document: Document
+    tokenizer: Tokenizer
+    options: Any
+
+    @property
+    def core(self) -> list[Block]:
+        """The blocks of the core."""
+        return [self.document.blocks[index] for index in self.record["core_block_indices"]]
+
+    def tokens(self, start: int, end: int) -> int:
+        """Count a stretch of the source exactly."""
+        return self.tokenizer.count(self.document.text[start:end]) - self.tokenizer.added
+
+    @property
+    def room(self) -> int | None:
+        """How many tokens the core may have beside what a template puts before it."""
+        if self.options.max_tokens is None:
+            return None
+        prefix = self.record["embedding_text"].removesuffix(self.record["full_text"])
+        taken = self.tokenizer.count(prefix) if prefix else self.tokenizer.added
+        return int(self.options.max_tokens) - taken
+
+    def cut_blocks(self) -> list[Block]:
+        """Give the blocks that the core takes only a part of."""
+        start, end = self.record["char_start"], self.record["char_end"]
+        return [block for block in self.core if block.start < start or block.end > end]
+
+    def overlap(self) -> list[tuple[int, int]]:
+        """Give the ranges of the overlap before the core."""
+        return [(piece["start"], piece["end"]) for piece in self.record["pieces"] if piece["role"] == "overlap_prev"]
+
+
+def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None) -> Faults:
+    """Blocks that fit stay whole; the tokens that tags cost are not theirs, and close calls are left alone."""
+    room = case.room
+    for block in case.cut_blocks():
+        if room is not None and (kinds is None or block.kind in kinds):
+            size = case.tokens(block.start, block.end)
+            if size + NEAR < room:
+                yield "promise", f"a {block.kind} of {size} tokens is cut, though {room} would fit"
+
+
+def _structure(case: Case) -> Faults:
+    record, blocks = case.record, case.document.blocks
+    first, last = record["block_start_idx"], record["block_end_idx"]
+    closing = [index for index in range(first, last + 1) if blocks[index].kind in {"heading", "rule"}]
+    if closing:
+        yield "promise", f"the chunk goes over a {blocks[closing[0]].kind}: sections are never mixed"
+    alone = {"table"} if case.options.mix_code else _APART
+    mixed = sorted(alone & {block.kind for block in case.core})
+    if mixed and len(case.core) > 1:
+        yield "promise", f"a {mixed[0]} stands in one chunk with other blocks"
+    yield from _whole_if_they_fit(case, None)
+    yield from _structure_overlap(case)
+    yield from _repeated_head(case)
+
+
+def _structure_overlap(case: Case) -> Faults:
+    overlap = case.overlap()
+    if not overlap or not case.before:
+        return
+    types = (case.before["chunk_type"], case.record["chunk_type"])
+    if not set(types) <= _OVERLAPPING:
+        yield "promise", f"overlap from {types[0]} into {types[1]}: only paragraphs and mixed chunks have it"
+    between = case.document.blocks[case.before["block_end_idx"] : case.record["block_start_idx"]]
+    if any(block.kind in {"heading", "rule"} for block in between):
+        yield "promise", "overlap comes from another section"
+    size = sum(case.tokens(*span) for span in overlap)
+    if size > case.options.overlap_tokens + NEAR:
+        yield "promise", f"overlap has {size} tokens, more than overlap_tokens ({case.options.overlap_tokens})"
+
+
+def _repeated_head(case: Case) -> Faults:
+    """Later parts of a table repeat its head."""
+    block = case.core[0]
+    if block.kind != "table" or not block.parts or case.record["char_start"] < block.parts[0].end:
+        return
+    head = block.parts[0]
+    repeated = any(
+        piece["role"] == "context" and piece["start"] == head.start and piece["end"] == head.end
+        for piece in case.record["pieces"]
+    )
+    if not repeated and not case.record["context_dropped"]:
+        yield "promise", "a later part of a table doesn't repeat its head, and doesn't say so"
+
+
+def _fixed(case: Case) -> Faults:
+    if case.options.template == "plain":  # under a template the room is that of the longest headings
+        yield from _whole_if_they_fit(case, frozenset({"paragraph", "heading", "html"}))
+    overlap = case.overlap()
+    if overlap and case.before:
+        pieces = [piece for piece in case.before["pieces"] if piece["role"] == "core"]
+        most = sum(case.tokens(piece["start"], piece["end"]) for piece in pieces) * case.options.overlap_ratio * 1.25
+        size = sum(case.tokens(*span) for span in overlap)
+        if size > most + 2 * NEAR:
+            yield "promise", f"overlap has {size} tokens, more than 15 parts in 12 of what overlap_ratio asks for"
+    if not case.options.overlap_ratio and overlap:
+        yield "promise", "there is overlap, though overlap_ratio is 0"
+
+
+def _simple(case: Case) -> Faults:
+    from pyuegc import EGC
+
+    text, most = case.record["normalized_text"], case.options.max_chars
+    if len(text) > most and case.record["chunk_type"] != "figure" and len(list(EGC(text))) > most:
+        yield "promise", f"{len(text)} characters are more than max_chars ({most}): {shortened(text)}"
+
+
+PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
+    "structure": _structure,
+    "fixed": _fixed,
+    "simple": _simple,
+}

@@ -1,0 +1,96 @@
+"""The laws that the chunks of one document keep together: order, names, neighbours; one pass, little memory."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from spanwise.checks.characters import torn_character
+from spanwise.checks.findings import Fault, Faults, Record, shortened
+from spanwise.records import content_digest, sha256
+from spanwise.tokens import Tokenizer
+
+
+class Before(NamedTuple):
+    """What of the record before is still needed."""
+
+    chunk_id: str
+    next_chunk_id: str | None
+    chunk_index: int
+    start: int
+    end: int
+    tail: str
+
+
+class Together:
+    """Takes the records of one document in order, and knows what came before."""
+
+    def __init__(self, tokenizer: Tokenizer, limit: int | None) -> None:
+        """Begin before the first record."""
+        self._tokenizer, self._limit = tokenizer, limit
+        self.before: Before | None = None
+        self._names: dict[str, str] = {}
+        self._equal: dict[str, int] = {}
+        self._ids: set[str] = set()
+
+    def faults(self, record: Record) -> Faults:
+        """Check a record beside the one before it."""
+        before = self.before
+        yield from self._order(record, before)
+        yield from self._neighbours(record, before)
+        yield from self._identity(record)
+        self.before = Before(
+            record["chunk_id"],
+            record["next_chunk_id"],
+            record["chunk_index"],
+            record["char_start"],
+            record["char_end"],
+            record["normalized_text"][-64:],
+        )
+
+    def last_fault(self) -> Fault | None:
+        """Check that the last record knows itself to be the last."""
+        if self.before and self.before.next_chunk_id is not None:
+            return "neighbours", "the last chunk of the document names a next one: chunks are missing at the end"
+        return None
+
+    def _order(self, record: Record, before: Before | None) -> Faults:
+        start = record["char_start"]
+        if before and start < before.end:
+            yield "twice", f"the core starts at {start}, before the end of the one before it ({before.end})"
+        if before and start == before.end and not record["normalized_text"][:1].isspace():
+            joined = before.tail + record["normalized_text"][:64]
+            if torn := torn_character(joined, len(before.tail), self._tokenizer, self._limit):
+                yield "character", f"the cut at {start} goes through a character: {shortened(torn)}"
+        for piece in record["pieces"]:
+            if piece["role"] == "overlap_prev" and (not before or not before.start <= piece["start"] < before.end):
+                yield "provenance", f"overlap [{piece['start']}:{piece['end']}] is not from the core before"
+            elif (piece["role"] == "overlap_prev" and piece["end"] > start) or (
+                piece["role"] == "overlap_next" and piece["start"] < record["char_end"]
+            ):
+                yield "twice", f"overlap [{piece['start']}:{piece['end']}] reaches into the chunk's own core"
+
+    def _neighbours(self, record: Record, before: Before | None) -> Faults:
+        wanted = before.chunk_index + 1 if before else 0
+        if record["chunk_index"] != wanted:
+            yield (
+                "neighbours",
+                f"chunk_index is {record['chunk_index']}, not {wanted}: a chunk is missing or out of order",
+            )
+        if record["prev_chunk_id"] != (before.chunk_id if before else None):
+            yield "neighbours", "prev_chunk_id is not the chunk before"
+        if before and before.next_chunk_id != record["chunk_id"]:
+            yield "neighbours", "next_chunk_id of the chunk before is not this chunk"
+
+    def _identity(self, record: Record) -> Faults:
+        if record["chunk_id"] in self._ids:
+            yield "identity", "chunk_id stands twice in this document"
+        self._ids.add(record["chunk_id"])
+        path, text = record["headings_path"], record["normalized_text"]
+        for name in path:
+            self._names.setdefault(name, sha256(name))
+        digest: Any = content_digest(record["document_id"], [self._names[name] for name in path])
+        key = digest.hexdigest() + sha256(text)
+        ordinal = self._equal[key] = self._equal.get(key, -1) + 1
+        digest.update(f"{ordinal}\n{text}".encode())
+        if record["content_id"] != digest.hexdigest():
+            yield "identity", "content_id is not the hash of document, headings, text and ordinal"
