@@ -130,7 +130,8 @@ class Checker:
             opened.cores.extend((piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == "core")
         yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
         least = getattr(terms.options, "min_tokens", 0)
-        yield from self._oddities.look(chunk, name, record["normalized_text"], record["token_count"], least)
+        odd = self._oddities.look(self.chunks, record["normalized_text"], record["token_count"], least)
+        yield from (finding._replace(chunk=chunk, document=name) for finding in odd)
         self._before = record
 
     def _turned_to(self, record: Record, name: str, terms: Terms) -> Iterator[Finding]:

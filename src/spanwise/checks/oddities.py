@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from heapq import nsmallest
 from statistics import median
 from typing import Any, Final
 from zlib import crc32
@@ -14,42 +15,41 @@ from spanwise.documents import Document
 _SHINGLE: Final = 4  # words
 _SKETCH: Final = 12  # smallest hashes that are kept of a text
 _ALIKE: Final = 10  # of them in common
-_WORDS: Final = 16  # a text of fewer words is too short to be told apart
+_KEYS: Final = 3  # of the smallest that a sketch is looked up by
 _UNEVEN: Final = 20  # times the median
 
 
 class Oddities:
-    """Looks at every text that goes by, and keeps a few numbers of each."""
+    """Looks at every text that goes by, and keeps a few numbers of each: a million chunks are no burden."""
 
     def __init__(self) -> None:
         """Begin with nothing seen."""
         self._sizes = array("l")
         self._short = 0
         self._shorter_than = 0
-        self._owners: dict[int, int] = {}
-        self._sketches: list[frozenset[int]] = []
-        self._names: list[tuple[str, str | None]] = []
+        self._owners: dict[int, int] = {}  # a hash, and the number of the sketch that had it first
+        self._sketches = array("I")
+        self._places = array("l")
 
-    def look(self, chunk: str, document: str | None, text: str, tokens: int, least: int) -> Iterator[Finding]:
+    def look(self, place: int, text: str, tokens: int, least: int) -> Iterator[Finding]:
         """Take in a chunk, and say whether one that came before says nearly the same."""
         self._sizes.append(tokens)
         if tokens < least:
             self._short += 1
             self._shorter_than = max(self._shorter_than, least)
         sketch = _sketch(text)
-        if not sketch:
+        if len(sketch) < _SKETCH:
             return
-        for value in sorted(sketch)[:4]:
-            owner = self._owners.get(value)
-            if owner is not None and len(self._sketches[owner] & sketch) >= _ALIKE:
-                name, home = self._names[owner]
-                where = f" of {home}" if home and home != document else ""
-                yield Finding("warning", "near-duplicate", f"says nearly the same as {name}{where}", chunk, document)
-                break
-        self._sketches.append(sketch)
-        self._names.append((chunk, document))
-        for value in sorted(sketch)[:4]:
-            self._owners.setdefault(value, len(self._sketches) - 1)
+        owner = next((self._owners[value] for value in sketch[:_KEYS] if value in self._owners), None)
+        if owner is not None:
+            known = self._sketches[owner * _SKETCH : (owner + 1) * _SKETCH]
+            if len({*known} & {*sketch}) >= _ALIKE:
+                reason = f"says nearly the same as the chunk in line {self._places[owner]}"
+                yield Finding("warning", "near-duplicate", reason)
+        for value in sketch[:_KEYS]:
+            self._owners.setdefault(value, len(self._places))
+        self._sketches.extend(sketch)
+        self._places.append(place)
 
     def summary(self) -> Iterator[Finding]:
         """Say what only shows at the end."""
@@ -64,14 +64,14 @@ class Oddities:
                 yield Finding("warning", "uneven", reason)
 
 
-def _sketch(text: str) -> frozenset[int]:
-    """Keep the smallest hashes of a text's shingles: two texts that share most of them say nearly the same."""
+def _sketch(text: str) -> list[int]:
+    """Give the smallest hashes of a text's shingles: two texts that share most of them say nearly the same."""
     words = text.casefold().split()
-    if len(words) < _WORDS:
-        return frozenset()
+    if len(words) * 16 < len(text):  # written without spaces, as Chinese is
+        words = list("".join(words))
     encoded = [word.encode("utf-8", "replace") for word in words]
     shingles = {crc32(b" ".join(encoded[at : at + _SHINGLE])) for at in range(len(encoded) - _SHINGLE + 1)}
-    return frozenset(sorted(shingles)[:_SKETCH])
+    return nsmallest(_SKETCH, shingles)
 
 
 def empty_sections(document: Document) -> list[str]:

@@ -26,7 +26,14 @@ _EXIT_CODES: Final = (
 
 def parsed(given: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments of a command line."""
-    return build_parser().parse_args(given)
+    parser = build_parser()
+    if not given:
+        parser.print_help()
+        parser.exit(2)
+    arguments, unknown = parser.parse_known_args(given)
+    if unknown:
+        arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+    return arguments
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -39,10 +46,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, with a hint, and end."""
-        unknown = re.match(r"unrecognized arguments: (--?[\w-]+)", message)
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
-        hint = did_you_mean(unknown[1], flags) if unknown else ""
-        hint = hint if "did you mean" in hint else f"see {self.prog} --help"
+        hint = f"see {self.prog} --help"
+        if unknown := re.match(r"unrecognized arguments: (--?[\w-]+)", message):
+            near = did_you_mean(unknown[1], flags)
+            hint = near if near.startswith("did you mean") else hint
+        elif wrong := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
+            hint = did_you_mean(wrong[1], re.findall(r"[\w-]+", wrong[2]))
+            message = message[: wrong.start()] + f"is not known: {wrong[1]!r}"
         self.exit(2, f"error: {message}\nhint: {hint}\n")
 
 
@@ -77,7 +88,7 @@ def _command(
         formatter_class=_Formatter,
         allow_abbrev=False,
     )
-    command.set_defaults(run=run)
+    command.set_defaults(run=run, parser=command)
     return command
 
 
