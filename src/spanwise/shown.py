@@ -22,15 +22,21 @@ _FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]:?")
 _ANCHOR: Final = re.compile(r"^([ \t]{0,3}#{1,6}[ \t].*?)[ \t]*\{#[^{}`\n]*\}[ \t]*$", re.MULTILINE)
 _TAG: Final = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^\n]*(?:\n|\Z)", re.MULTILINE)
-_PLAIN: Final = re.compile(r"(?:(?:\A|(?<! )\n)[^\W\d_][^\\`*_\[\]<>&|~\n]*+)++")
-"""Lines of one paragraph in which nothing can be a mark: each begins with a letter, and none ends in a hard break."""
+_WORDS: Final = r"[^\\`*_\[\]<>&|~!\n]"
+_CODE: Final = r"(?<!`)`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
+_LINK: Final = rf"\[(?:(?!\^){_WORDS})*\]\([^()\\<>&\s]*\)"
+_PLAIN: Final = re.compile(rf"(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?:{_WORDS}++|{_CODE}|{_LINK})*+)++")
+"""Lines of one paragraph that any reader of Markdown takes alike: words, code and links, and no hard break."""
+_MARKS: Final = re.compile(r"`([^`]+)`|\[([^\[\]]*)\]\([^()]*\)")
 _BAR: Final = re.compile(r"(?<!\\)\|")
 
 
 def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     """Give the first `limit` characters that a page shows of Markdown; `labels` are those that links may refer to."""
     if plain := _PLAIN.match(text, 0, limit * 4):
-        shown = _collapsed(plain[0].replace("\n", " "), limit + 1)
+        words = plain[0].replace("\n", " ")
+        marked = "`" in words or "[" in words
+        shown = _collapsed(_MARKS.sub(_unmarked, words) if marked else words, limit + 1)
         if plain.end() == len(text) or len(shown) > limit:
             return shown[:limit].rstrip()
     piece = text[: limit * 8 + 400]
@@ -58,6 +64,10 @@ def _words(text: str, limit: int, labels: Collection[str]) -> Iterator[str]:
                 return
         elif (event.get("Start") or event.get("End")) not in _INLINE and not _is_inline(event):
             yield EDGE
+
+
+def _unmarked(mark: re.Match[str]) -> str:
+    return mark[1] or mark[2] or ""
 
 
 @cache
