@@ -106,7 +106,7 @@ def load_config(path: Path) -> Config:
     general = {key: value for key, value in data.items() if key != "files"}
     return Config(
         path,
-        _checked(general, name, path.parent, _LISTS),
+        _checked(general, name, path.parent, ("dialect", *_LISTS)),
         [_checked(entry, name, path.parent, ("glob",)) for entry in entries],
     )
 
@@ -153,7 +153,7 @@ def _loaded(path: Path) -> dict[str, Any]:
 
 def _checked(values: dict[str, Any], name: str, home: Path, more: Sequence[str]) -> dict[str, Any]:
     """Refuse keys that mean nothing and values of the wrong kind; a tokenizer's path is seen from the config file."""
-    keys = {*_DEFAULTS, "dialect", "meta", *more, *declared_options()}
+    keys = {*_DEFAULTS, "meta", *more, *declared_options()}
     for key, value in values.items():
         if key not in keys:
             raise OptionError(key, f"in {name} is not a setting", hint=did_you_mean(key, keys))

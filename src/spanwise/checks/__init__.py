@@ -129,7 +129,7 @@ class Checker:
                 faults += PROMISES[record["strategy"]](case)
             opened.cores.extend((piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == "core")
         yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
-        least = getattr(terms.options, "min_tokens", 0)
+        least = min(getattr(terms.options, "min_tokens", 0), getattr(terms.options, "target_tokens", 0) // 4)
         odd = self._oddities.look(self.chunks, record["normalized_text"], record["token_count"], least)
         yield from (finding._replace(chunk=chunk, document=name) for finding in odd)
         self._before = record

@@ -10,7 +10,7 @@ from spanwise.checks.against import Range, coverage_faults, never_taken
 from spanwise.checks.findings import Faults, Finding, Record, shortened
 from spanwise.dialects import FIELDS_OF
 from spanwise.documents import Document
-from spanwise.errors import SpanwiseError
+from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.records import sha256
 from spanwise.spans import without
 from spanwise.tokens import Tokenizer
@@ -19,6 +19,12 @@ _SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "
 _CONFLUENCE_ID: Final = re.compile(
     r"(?P<prefix>[^:]+):(?P<page>.*):(?P<first>\d+)-(?P<last>\d+)(?:\.(?P<part>\d+))?\Z", re.DOTALL
 )
+
+
+_MARKS: Final = {
+    "md_text": "spec-v1", "token_estimate": "spec-v1", "full_heading_hierarchy": "confluence",
+    "page_title": "confluence", "note_id": "notes", "chunkType": "fixed-size", "page_num": "pages",
+}  # fmt: skip
 
 
 class Terms(NamedTuple):
@@ -43,15 +49,15 @@ class DialectCheck(Protocol):
 
 def dialect_of(record: Record) -> str | None:
     """Tell the dialect by its fields; None for our own records."""
-    if "pieces" in record or "content_id" in record:
+    if "pieces" in record or "content_id" in record or not record:
         return None
-    marks = {
-        "md_text": "spec-v1",
-        "token_estimate": "spec-v1",
-        "full_heading_hierarchy": "confluence",
-        "page_title": "confluence",
-    }
-    return next((dialect for mark, dialect in marks.items() if mark in record), None)
+    for mark, dialect in _MARKS.items():
+        if mark in record:
+            if dialect not in DIALECT_CHECKS:
+                rule = f"are written in the dialect {dialect}, which says too little to be checked"
+                raise UnreadableError("chunks", rule, hint="check what spanwise chunk writes without --dialect")
+            return dialect
+    return None
 
 
 def _missing(record: Record, dialect: str) -> Faults:
@@ -93,7 +99,7 @@ class _Documents:
             document = self._source(record)
         except SpanwiseError as error:
             return None, str(error).replace("\n", "; ")
-        return document, None if document else "its source is not there"
+        return document, None if document else "its source is not there (--source FILE names it)"
 
 
 class SpecCheck:

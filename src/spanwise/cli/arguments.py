@@ -106,7 +106,7 @@ def _chunk(commands: Any) -> None:
     command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders (.gitignore holds), or - for stdin")
     output = command.add_argument_group("output")
     output.add_argument("-o", "--output", metavar="FILE", help="write here; appears whole or not at all")
-    what = f"{', '.join(OUTPUTS)}; default: view on a terminal, else jsonl"
+    what = f"{', '.join(OUTPUTS)}; default: by FILE's ending, view on a terminal, else jsonl"
     output.add_argument("--format", choices=OUTPUTS, metavar="NAME", help=what)
     output.add_argument("--dialect", choices=DIALECTS, metavar="NAME", help=f"field names of: {', '.join(DIALECTS)}")
     output.add_argument("--id-prefix", default=DEFAULT_PREFIX, metavar="P", help="of ids in confluence (EDU)")
@@ -158,6 +158,8 @@ def _check(commands: Any) -> None:
     command.add_argument(
         "--dialect", choices=("spec-v1", "confluence"), metavar="NAME", help="default: seen by its fields"
     )
+    command.add_argument("--include", action="append", default=[], metavar="GLOB", help="as for chunk")
+    command.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="as for chunk")
     command.add_argument("--most", type=_number, default=20, metavar="N", help="violations shown of a rule; 0: all")
     command.add_argument("--json", action="store_true", help="a record for each finding, then the summary")
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help="how the source was read")
@@ -201,7 +203,7 @@ def _strategies(commands: Any) -> None:
         commands, "strategies", "show the strategies, their options, defaults and what they mean",
         describing.run_strategies, "spanwise strategies", "spanwise strategies fixed --json", takes="[NAME ...]",
     )  # fmt: skip
-    command.add_argument("names", nargs="*", choices=[[], *STRATEGIES], metavar="NAME", help="only these")
+    command.add_argument("names", nargs="*", metavar="NAME", help="only these")
     command.add_argument("--json", action="store_true", help="as JSON Schema")
 
 

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     config, flags = config_of(arguments), flags_of(arguments)
     settings_of(in_force([*config.layers(None), *flags]))
     terms = terms_under(config, flags)
-    source = Sources(arguments.source, arguments.input_format, config) if arguments.source else None
+    source = Sources(arguments, config) if arguments.source else None
     checker = Checker(terms, source.find if source else None, arguments.dialect)
     report = _JsonReport() if arguments.json else _Report(Screen(sys.stdout), arguments.most)
     for item in recorded(arguments.chunks):
@@ -72,11 +72,16 @@ def terms_under(config: Config, flags: list[Layer]) -> Callable[[Record], Terms]
 class Sources:
     """The documents that chunks were made from: one file, or a folder in which they are found by their paths."""
 
-    def __init__(self, path: str, form: str | None, config: Config) -> None:
+    def __init__(self, arguments: argparse.Namespace, config: Config) -> None:
         """Refuse a path where nothing is."""
-        self._path, self._form, self._config = Path(path), form, config
+        self._path, self._form = Path(arguments.source), arguments.input_format
+        general = config.general or {}
+        self._include = [*general.get("include", []), *arguments.include]
+        self._exclude = [*general.get("exclude", []), *arguments.exclude]
         if not self._path.exists():
-            raise UnreadableError(path, "does not exist", hint="--source is the file or folder that was chunked")
+            raise UnreadableError(
+                arguments.source, "does not exist", hint="--source is the file or folder that was chunked"
+            )
         self._seen: set[str] = set()
 
     def find(self, record: Record) -> Document | None:
@@ -94,7 +99,8 @@ class Sources:
         if self._path.is_file():
             return self._path
         if name is None:
-            return self._by_id().get(str(document_id))
+            known = self._by_id()
+            return known.get(str(document_id)) or (next(iter(known.values())) if len(known) == 1 else None)
         parts = PurePath(name).parts
         places = (self._path.joinpath(*parts[at:]) for at in range(len(parts)) if parts[at] not in {"/", ".."})
         return next((place for place in places if place.is_file()), None)
@@ -106,9 +112,8 @@ class Sources:
         return self._ids
 
     def _files(self) -> list[str]:
-        general = self._config.general or {}
-        include, exclude = general.get("include", []), general.get("exclude", [])
-        return find_files([str(self._path)], known=has_reader, include=include, exclude=exclude).files
+        found = find_files([str(self._path)], known=has_reader, include=self._include, exclude=self._exclude)
+        return found.files
 
     def unseen(self, left_out: frozenset[str]) -> Iterator[Finding]:
         """Find documents of the source that have content and no chunk."""
@@ -147,7 +152,7 @@ class _Report:
         colour = "error" if finding.level == "violation" else "head"
         place = f"line {finding.place}" if finding.place else ""
         chunk = f"chunk {finding.chunk[:12]}" if finding.chunk else ""
-        where = ", ".join(filter(None, (finding.document, place, chunk)))
+        where = ", ".join(filter(None, (place, chunk, finding.document)))
         head = self._screen.painted(f"{finding.level}: {finding.rule}:", colour)
         self._screen.line(f"{head} {shown(where)}{': ' if where else ''}{shown(finding.reason)}")
 

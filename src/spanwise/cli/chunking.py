@@ -22,6 +22,7 @@ from spanwise.settings import Config, Layer, Settings, declared_options, find_co
 from spanwise.tokens import tokenizer_of
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
+_NAMING: Final = ("document_id", "source_url", "file_path", "page_id")
 DEMO: Final = Path(__file__).parent.parent / "demo"
 
 
@@ -30,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     config, flags = config_of(arguments), flags_of(arguments)
     general = in_force([*config.layers(None), *flags])
     dialect = general["dialect"].value if "dialect" in general else None
-    form = arguments.format or ("view" if arguments.output is None and sys.stdout.isatty() and not dialect else "jsonl")
+    form = arguments.format or _usual_format(arguments.output, dialect)
     order = Order(dialect, arguments.id_prefix, arguments.input_format, tuple(arguments.offsets))
     tokenizer_of(settings_of(general).tokenizer)  # a wrong name is told once, not for every file
     piped = "-" in arguments.paths
@@ -41,6 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     if not jobs and not found.failed:
         raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=_nothing_found(found))
     return _chunk_all(jobs, found, form, arguments)
+
+
+def _usual_format(output: str | None, dialect: str | None) -> str:
+    """Take the format that a file's ending names; people at a terminal want to look."""
+    ending = PurePath(output or "").suffix[1:].lower()
+    if ending in {"json", "parquet"}:
+        return ending
+    return "view" if output is None and sys.stdout.isatty() and not dialect else "jsonl"
 
 
 def run_demo(arguments: argparse.Namespace) -> int:
@@ -132,10 +141,20 @@ def _jobs(files: list[str], config: Config, flags: list[Layer], order: Order, *,
         if key not in known:
             known[key] = _with_extra(settings_of(in_force([*layers, *flags])))
         jobs.append(Job(file, known[key], order))
+    _refuse_shared_names(jobs)
     if piped:
         settings = _with_extra(settings_of(in_force([*config.layers(None), *flags])))
         jobs.append(Job("-", settings, order, sys.stdin.buffer.read()))
     return jobs
+
+
+def _refuse_shared_names(jobs: list[Job]) -> None:
+    """Refuse to give several documents what only one can have: their chunks would get the same ids."""
+    for name in _NAMING:
+        named = [job.file for job in jobs if name in job.settings.metadata]
+        if len(named) > 1:
+            rule = f"names one document, but {len(named):,} would get it"
+            raise OptionError(f"meta {name}", rule, hint="give it for one file, or a [[files]] entry for each")
 
 
 def _with_extra(settings: Settings) -> Settings:

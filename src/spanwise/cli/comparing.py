@@ -86,21 +86,21 @@ def _places(path: str) -> dict[str, _Place]:
             metadata.get("file_path") or metadata.get("source_url") or record["document_id"],
             record["chunk_index"],
             " › ".join(record["headings_path"]),
-            record["normalized_text"][:80],
+            fitted(" ".join(record["normalized_text"][:200].split()), 80),
         )
     return places
 
 
 def _show(screen: Screen, changes: list[Change], counts: dict[str, int]) -> None:
     document = None
-    for change in changes:
+    for change in sorted(changes, key=lambda change: change.document):  # stable: in a document as they come
         if change.change == "kept":
             continue
         if change.document != document:
             document = change.document
             screen.line(shown(document), "strong")
         sign, colour = _SIGNS[change.change]
-        words = f"  {sign} #{change.chunk_index:<4} {change.headings_path}: {' '.join(change.text.split())}"
+        words = f"  {sign} #{change.chunk_index:<4} {change.headings_path}: {change.text}"
         screen.line(fitted(shown(words), screen.width), colour)
     numbers = ", ".join(f"{counts[name]:,} {name}" for name in _SIGNS)
     screen.line(f"{numbers}; {said(counts['to_embed'], 'chunk')} to embed")

@@ -10,14 +10,14 @@ from typing import Any, Final
 from spanwise.cli.chunking import config_of, flags_of
 from spanwise.cli.terminal import Screen, shown, table
 from spanwise.settings import Value, in_force, settings_of
-from spanwise.strategies import STRATEGIES
+from spanwise.strategies import STRATEGIES, strategy_of
 
 _JSON_TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 
 def run_strategies(arguments: argparse.Namespace) -> int:
     """Show every strategy with its options."""
-    names = arguments.names or list(STRATEGIES)
+    names = [strategy_of(name).name for name in arguments.names] or list(STRATEGIES)
     if arguments.json:
         _write_json(schema_of(names))
         return 0
@@ -27,10 +27,10 @@ def run_strategies(arguments: argparse.Namespace) -> int:
         screen.line(f"  {_purpose(name)}\n")
         rows = [("option", "default", "may be", "what it does")]
         rows += [
-            (f"--{item.name.replace('_', '-')}", _default(item), _range(item), item.metadata["help"])
+            (f"--{item.name.replace('_', '-')}", _word(item.default), _range(item), item.metadata["help"])
             for item in fields(STRATEGIES[name].options)
         ]
-        for line in table(rows, width=screen.width - 2):
+        for line in table(rows, width=screen.width - 2, wrapped=True):
             screen.line(f"  {line}")
         screen.line()
     return 0
@@ -81,11 +81,10 @@ def _purpose(name: str) -> str:
     return opening[0].upper() + opening[1:]
 
 
-def _default(item: Field[Any]) -> str:
-    default: Any = item.default
-    if isinstance(default, bool):
-        return "on" if default else "off"
-    return "none" if default is None else str(default)
+def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)
 
 
 def _range(item: Field[Any]) -> str:
@@ -109,9 +108,9 @@ def run_config(arguments: argparse.Namespace) -> int:
         _write_json({"config": file, "values": {name: value._asdict() for name, value in values.items()}})
         return 0
     screen = Screen(sys.stdout)
-    screen.line(f"config file: {shown(config.path.as_posix()) if config.path else 'none'}\n", "strong")
+    screen.line(f"config file: {shown(config.layers(None)[0].origin) if config.path else 'none'}\n", "strong")
     rows = [("setting", "value", "from")]
-    rows += [(name, shown(str(value.value)), shown(value.origin)) for name, value in values.items()]
+    rows += [(name, shown(_word(value.value)), shown(value.origin)) for name, value in values.items()]
     for line in table(rows, width=screen.width):
         screen.line(line)
     return 0

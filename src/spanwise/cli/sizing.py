@@ -81,7 +81,7 @@ def _text(record: dict[str, Any]) -> str:
 def summary_of(sizes: Sizes) -> dict[str, Any]:
     """Give the figures as a record."""
     tokens = sorted(sizes.tokens)
-    tenths = quantiles(tokens, n=10) if len(tokens) > 1 else [float(tokens[0])] * 9
+    tenths = quantiles(tokens, n=10, method="inclusive") if len(tokens) > 1 else [float(tokens[0])] * 9
     return {
         "file": sizes.name,
         "documents": len(sizes.documents),

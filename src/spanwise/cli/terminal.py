@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import IO, Final
 from unicodedata import combining, east_asian_width
@@ -66,17 +67,26 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
     return space + cut if right else cut + space
 
 
-def table(rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), width: int = 100) -> list[str]:
-    """Set rows in columns; the last column takes what is left of the width."""
+def table(
+    rows: Sequence[Sequence[str]], *, right: Iterable[int] = (), width: int = 100, wrapped: bool = False
+) -> list[str]:
+    """Set rows in columns; the last column takes what is left of the width, cut or `wrapped`."""
     numeric = set(right)
     widths = [max(columns(row[place]) for row in rows) for place in range(len(rows[0]))]
     rest = width - sum(widths[:-1]) - 2 * (len(widths) - 1)
     widths[-1] = max(min(widths[-1], rest), 8)
     lines = []
-    for row in rows:
+    for row in _unfolded(rows, widths[-1]) if wrapped else rows:
         cells = enumerate(zip(row, widths, strict=True))
         lines.append("  ".join(padded(cell, size, right=place in numeric) for place, (cell, size) in cells).rstrip())
     return lines
+
+
+def _unfolded(rows: Iterable[Sequence[str]], width: int) -> Iterator[Sequence[str]]:
+    for row in rows:
+        first, *more = textwrap.wrap(row[-1], width) or [""]
+        yield [*row[:-1], first]
+        yield from ([""] * (len(row) - 1) + [line] for line in more)
 
 
 def bar(share: float, width: int) -> str:

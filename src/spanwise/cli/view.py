@@ -25,7 +25,7 @@ def show_view(screen: Screen, file: str, records: Sequence[dict[str, Any]], line
         for role, text in pieces_of(record):
             colour, sign = _ROLES[role]
             for line in _some(text.splitlines(), lines):
-                screen.line(f"  {sign} {fitted(shown(line), screen.width - 6)}", colour)
+                screen.line(f"  {sign} {fitted(shown(line), screen.width - 6)}".rstrip(), colour)
         screen.line()
 
 

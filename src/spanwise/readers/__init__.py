@@ -41,7 +41,7 @@ def read_file(path: str | os.PathLike[str], form: str | None, given: Mapping[str
         form = EXTENSIONS.get(place.suffix.lower())
         if form is None:
             known = ", ".join(sorted(filter(None, EXTENSIONS)))
-            hint = f'known: {known}; for another name of these say format="markdown" or format="text"'
+            hint = f"known: {known}; if it is one of these under another name, say its format: {' or '.join(FORMATS)}"
             raise UnreadableError(name, "has an extension that no reader knows", hint=hint)
     try:
         data = place.read_bytes()

@@ -1,0 +1,72 @@
+"""Write the part of docs/cli.md that `--help` and the declared options say: `python docs/generate_cli.py`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+from spanwise.cli.arguments import build_parser
+from spanwise.settings import declared_options
+from spanwise.strategies import STRATEGIES
+
+PAGE = Path(__file__).parent / "cli.md"
+MARK = "<!-- from here on: python docs/generate_cli.py -->\n"
+
+
+def page_now() -> str:
+    """Give the whole page: what people wrote above the mark, and below it what the command says of itself."""
+    written, mark, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+    if not mark:
+        raise ValueError(f"{PAGE.name} has lost its mark: {MARK.strip()}")
+    return f"{written}{mark}\n{commands()}\n{strategy_options()}"
+
+
+def commands() -> str:
+    """Give the help of every command."""
+    parser = build_parser()
+    found = [("spanwise", parser.format_help())]
+    found += [(f"spanwise {name}", command.format_help()) for name, command in _commands_of(parser)]
+    lead = (
+        "## Commands\n\nFrom here on the page is what `--help` says. `python docs/generate_cli.py` writes it anew.\n\n"
+    )
+    return lead + "\n".join(f"### `{name}`\n\n```text\n{words}```\n" for name, words in found)
+
+
+def _commands_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            yield from action.choices.items()
+
+
+def strategy_options() -> str:
+    """Give a table of all options: which strategies have them, and the defaults there."""
+    lines = [
+        "## Options of the strategies\n",
+        "A cell is the default. Where it is empty, the strategy has no such option. The strategy's page says more.",
+        "A switch is turned on with its name, such as `--mix-code`, and off with `--no-mix-code`.\n",
+        _row("flag", *(f"[`{name}`](strategies/{name}.md)" for name in STRATEGIES)),
+        _row(*["---"] * (1 + len(STRATEGIES))),
+    ]
+    for name in declared_options():
+        defaults = (_default(strategy.options, name) for strategy in STRATEGIES.values())
+        lines.append(_row(f"`--{name.replace('_', '-')}`", *defaults))
+    return "\n".join(lines) + "\n"
+
+
+def _default(options: type, name: str) -> str:
+    found = [item.default for item in fields(options) if item.name == name]
+    if not found:
+        return ""
+    if isinstance(found[0], bool):
+        return "on" if found[0] else "off"
+    return "none" if found[0] is None else str(found[0])
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page_now(), encoding="utf-8")

@@ -1,0 +1,260 @@
+"""The commands in the docs are really run: what a page shows is what its reader gets.
+
+A page is one session in an empty folder, from top to bottom:
+
+- a fenced block with a title, such as `markdown title=notes/plan.md`, writes that file; a second one is an edit;
+- a `console` block that calls `spanwise` or `python` is run: a line that starts with `$ ` is a command, the lines after
+  it are what it says;
+- `...` alone on a line stands for lines that are left out, inside a line for characters;
+- the words for people (stderr) may be left out; where they are shown, they stand below the data, as in a terminal;
+- a command may fail only if the next one is `echo $?`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from spanwise import cli
+from spanwise.checks import RULES, WARNINGS
+from spanwise.dialects import DIALECTS, FIELDS_OF
+from spanwise.errors import OptionError
+from spanwise.records import FIELDS
+from spanwise.settings import CONFIG_NAMES, declared_options, load_config
+from spanwise.strategies import STRATEGIES
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = [*sorted(DOCS.rglob("*.md")), DOCS.parent / "README.md"]
+FENCED = re.compile(
+    r"^(?P<fence>`{3,})(?P<kind>\w*)(?: title=(?P<title>\S+))?\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL
+)
+CALL = re.compile(r"^\$ (?:[^\n]*[|;&] *)?(?:spanwise|python) ", re.MULTILINE)
+
+
+class Command(NamedTuple):
+    """A command of a page, the line where it stands, and what it is said to say."""
+
+    line: int
+    words: str
+    shown: list[str]
+
+
+class Given(NamedTuple):
+    """A file of a page."""
+
+    path: str
+    text: str
+
+
+Step = Command | Given
+
+
+def steps_of(page: str) -> Iterator[Step]:
+    """Give the files and commands of a page, in order."""
+    for block in FENCED.finditer(page):
+        if block["title"]:
+            yield Given(block["title"], block["body"])
+        elif block["kind"] == "console" and CALL.search(block["body"]):
+            yield from commands_of(block["body"], page.count("\n", 0, block.start("body")) + 1)
+
+
+def commands_of(block: str, first: int) -> Iterator[Command]:
+    command: Command | None = None
+    for number, line in enumerate(block.splitlines(), first):
+        if line.startswith("$ "):
+            if command:
+                yield command
+            command = Command(number, line[2:], [])
+        else:
+            assert command, f"line {number}: output without a command"
+            command.shown.append(line)
+    if command:
+        yield command
+
+
+def pattern_of(shown: list[str]) -> re.Pattern[str]:
+    parts = [
+        r"(?:.*\n)*?" if line == "..." else re.escape(line.rstrip()).replace(r"\.\.\.", ".*?") + r"\n" for line in shown
+    ]
+    return re.compile("".join(parts))
+
+
+def as_said(shown: list[str], out: str, err: str) -> bool:
+    """Whether the lines are those of the data, or of the data and the words for people below."""
+    pattern = pattern_of(shown)
+    return any(pattern.fullmatch(trimmed(said)) for said in (out, out + err))
+
+
+def trimmed(said: str) -> str:
+    """Take the white space from the ends of lines, where nobody sees it."""
+    return "".join(f"{line.rstrip()}\n" for line in said.splitlines())
+
+
+def run(command: str, folder: Path, before: int) -> subprocess.CompletedProcess[str]:
+    """Run a command as a shell would that has just run another one."""
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+    surroundings = {"PATH": path, "HOME": str(folder), "LC_ALL": "C.UTF-8", "COLUMNS": "100"}
+    return subprocess.run(
+        ["sh", "-c", f"(exit {before}); {command}"],
+        cwd=folder, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
+
+
+SESSIONS = [page for page in PAGES if any(isinstance(step, Command) for step in steps_of(page.read_text("utf-8")))]
+
+
+@pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+def test_commands_say_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    code = 0
+    for step in steps_of(page.read_text("utf-8")):
+        if isinstance(step, Given):
+            path = tmp_path / step.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step.text, encoding="utf-8")
+            continue
+        place = f"{page.name}, line {step.line}: $ {step.words}"
+        assert code == 0 or step.words == "echo $?", f"{place}\nthe command before it failed with {code}"
+        done = run(step.words, tmp_path, code)
+        code = done.returncode
+        assert as_said(step.shown, done.stdout, done.stderr), f"{place}\n{done.stdout}{done.stderr}"
+    assert code == 0, f"the last command of {page.name} failed with {code}"
+
+
+def test_pages_that_nobody_may_lose_are_run() -> None:
+    found = {page.stem for page in SESSIONS}
+    assert found >= {"tutorial", "cli", "chunk-a-folder", "check-in-ci", "other-systems"}
+
+
+@pytest.mark.parametrize(
+    ("shown", "out", "err", "same"),
+    [
+        (["one", "two"], "one\ntwo\n", "", True),
+        (["one", "two"], "one  \ntwo", "", True),
+        (["one"], "one\ntwo\n", "", False),
+        (["one", "...", "four"], "one\ntwo\nthree\nfour\n", "", True),
+        (["one", "..."], "one\n", "", True),
+        (["o...e (...)"], "one (0.1 s)\n", "", True),
+        (["o...e"], "one\ntwo\nthree\n", "", False),
+        (["data"], "data\n", "words\n", True),
+        (["data", "words"], "data\n", "words\n", True),
+        (["words"], "", "words\n", True),
+        (["data", "other words"], "data\n", "words\n", False),
+        ([], "data\n", "", False),
+        ([], "", "words\n", True),
+    ],
+)
+def test_what_counts_as_the_same(shown: list[str], out: str, err: str, same: bool) -> None:
+    assert as_said(shown, out, err) is same
+
+
+def test_which_blocks_are_run() -> None:
+    page = """
+```console
+$ make demo    # sets up .venv
+```
+
+```console
+$ pip install "spanwise[parquet]"
+```
+
+````markdown title=notes/plan.md
+# Plan
+
+```sh
+ls
+```
+````
+
+```console
+$ cat notes/plan.md | spanwise chunk - | head -1
+{...}
+$ python chunk_notes.py
+```
+"""
+    assert list(steps_of(page)) == [
+        Given("notes/plan.md", "# Plan\n\n```sh\nls\n```\n"),
+        Command(19, "cat notes/plan.md | spanwise chunk - | head -1", ["{...}"]),
+        Command(21, "python chunk_notes.py", []),
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+def test_links_into_pages_find_their_heading(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", page.read_text("utf-8")):
+        text = (page.parent / target if target else page).read_text("utf-8")
+        assert anchor in {anchor_of(title) for title in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}, anchor
+
+
+def anchor_of(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-")
+
+
+def test_the_reference_is_what_the_commands_say() -> None:
+    now = runpy.run_path(str(DOCS / "generate_cli.py"))["page_now"]()
+    page = (DOCS / "cli.md").read_text("utf-8")
+    if sys.version_info >= (3, 13):  # argparse sets `-o FILE, --output FILE` as `-o, --output FILE` from there on
+        now, page = words_alone(now), words_alone(page)
+    assert page == now, "python docs/generate_cli.py writes it anew"
+
+
+def words_alone(help: str) -> str:
+    return " ".join(re.sub(r"(-\w) [A-Z]+, --", r"\1, --", help).split())
+
+
+def section(page: str, heading: str) -> str:
+    """Give what stands under a heading of level two."""
+    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", (DOCS / page).read_text("utf-8"), re.M | re.S)
+    assert found, f"{page} has no section {heading}"
+    return found[1]
+
+
+def first_cells(text: str) -> list[str]:
+    """Give the names in the first column of the tables of a text."""
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_dialects_are_shown_with_their_fields(dialect: str) -> None:
+    assert first_cells(section("howto/other-systems.md", f"`{dialect}`")) == list(FIELDS_OF[dialect])
+
+
+def test_exit_codes_are_complete() -> None:
+    codes = {0, cli.FAILED, cli.WRONG_USE, cli.NOT_WRITTEN, cli.INTERRUPTED}
+    assert {int(code) for code in first_cells(section("cli.md", "Exit codes"))} == codes
+
+
+def test_keys_of_the_config_file_are_complete(tmp_path: Path) -> None:
+    told = section("cli.md", "The config file")
+    keys = known_keys(tmp_path, "") | known_keys(tmp_path, '[[files]]\nglob = "*"\n')
+    assert set(first_cells(told)) == keys - set(declared_options()) | {"max_tokens", "[[files]]"}
+    assert all(f"`{name}`" in told for name in CONFIG_NAMES)
+
+
+def known_keys(folder: Path, table: str) -> set[str]:
+    """Ask which keys a table of the config file may have: a key like no other is refused with a list of all."""
+    path = folder / CONFIG_NAMES[0]
+    path.write_text(f"{table}qqqqqq = 1\n", encoding="utf-8")
+    with pytest.raises(OptionError) as refused:
+        load_config(path)
+    return set(str(refused.value.hint).removeprefix("known: ").split(", "))
+
+
+def test_rules_of_the_check_are_complete() -> None:
+    assert first_cells(section("howto/check-in-ci.md", "The rules")) == [*RULES, *WARNINGS]
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("from-*.md")), ids=lambda page: page.stem)
+def test_names_that_people_move_to_exist(page: Path) -> None:
+    rows = re.findall(r"^\| `[^|]+ \| ([^|]+) \| [^|]*\|$", section(f"howto/{page.name}", "Names"), re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+    assert named
+    assert named <= {*STRATEGIES, *declared_options(), *FIELDS, "tokenizer", "extra"}
