@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from spanwise.pieces import Piece
     from spanwise.spans import Span
     from spanwise.tokens import Tokenizer, TokenMap
+    from spanwise.vaults import Vault, read_vault
 
 _HOMES = {
     "Block": "documents",
@@ -44,8 +45,10 @@ _HOMES = {
     "TokenMap": "tokens",
     "Tokenizer": "tokens",
     "UnreadableError": "errors",
+    "Vault": "vaults",
     "check": "checks",
     "chunk": "api",
+    "read_vault": "vaults",
     "read": "api",
     "read_pages": "api",
     "read_text": "api",
@@ -55,7 +58,7 @@ _HOMES = {
 __all__ = [
     "Block", "Chunk", "Document", "DocumentError", "Finding", "LeftOut", "LimitError", "Link", "Metadata",
     "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer",
-    "UnreadableError", "check", "chunk", "read", "read_pages", "read_text", "translate",
+    "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault", "translate",
 ]  # fmt: skip
 
 

@@ -7,12 +7,12 @@ those would copy the document once a chunk.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from spanwise.api import chunk, read, read_text
@@ -21,7 +21,7 @@ from spanwise.dialects import DEFAULT_PREFIX, Setting, translated
 from spanwise.documents import Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.options import options_of
-from spanwise.quiet import collector_paused
+from spanwise.quiet import collect_seldom, collector_paused
 from spanwise.readers.characters import decoded
 from spanwise.records import Run, records_of
 from spanwise.settings import Settings
@@ -153,7 +153,7 @@ def _one_by_one(
 
 def _pool(workers: int) -> ProcessPoolExecutor:
     """Start workers that leave Ctrl-C to their parent; started here and now, while they can inherit that."""
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=collect_seldom)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         for _ in range(workers):
@@ -165,14 +165,14 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 
 def _document(job: Job) -> tuple[Document, int]:
     if job.data is None:
-        size = Path(job.file).stat().st_size if Path(job.file).is_file() else 0
-        return read(job.file, format=job.order.format, **job.settings.metadata), size
+        document = read(job.file, format=job.order.format, **job.settings.metadata)
+        return document, os.stat(job.file).st_size  # noqa: PTH116 - a path object for each of many files costs
     text, _ = decoded(job.data, job.file)
     return read_text(text, job.order.format or "markdown", **job.settings.metadata), len(job.data)
 
 
 def _lines(chunks: Sequence[Chunk], job: Job) -> bytes:
-    """Write records as JSON lines; what all records of a document share is written out once."""
+    """Write records as JSON lines."""
     import orjson
 
     if not chunks:
@@ -180,7 +180,7 @@ def _lines(chunks: Sequence[Chunk], job: Job) -> bytes:
     run: Run = chunks[0]._run
     records: Iterator[dict[str, Any]]
     if job.order.dialect is None:
-        records = records_of(run, orjson.Fragment(orjson.dumps(run.metadata)))
+        records = records_of(run)
     else:
         levels = options_of(strategy_of(run.strategy).options, job.settings.options).max_heading_levels
         setting = Setting(run.document, heading_levels=levels, prefix=job.order.prefix)

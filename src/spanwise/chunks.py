@@ -153,7 +153,7 @@ class Chunk:
     @property
     def block_id(self) -> str | None:
         """The first block id in the core."""
-        return block_id(self.document.blocks, self.core_block_indices)
+        return block_id(self.document.blocks, self.core_block_indices, self.char_start, self.char_end)
 
     @property
     def page_start(self) -> int | None:
@@ -217,13 +217,12 @@ class Chunk:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The document's metadata."""
-        shared = self._run.metadata
-        return shared | {name: shared[name].copy() for name in ("labels", "links", "extra")}
+        """The document's metadata; of its links those that stand in this chunk."""
+        return self._run.metadata(self.chunk_index)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the record: every field, ready for JSON."""
-        return record_of(self._run, self.chunk_index, self.metadata)
+        return record_of(self._run, self.chunk_index)
 
     @property
     def _first_block(self) -> Block:

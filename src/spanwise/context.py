@@ -33,6 +33,7 @@ class Repeated(NamedTuple):
     before: tuple[Range, ...] = ()
     after: tuple[Range, ...] = ()
     dropped: bool = False
+    joiner: str = "\n"  # between context and core
 
 
 NOTHING = Repeated()
@@ -201,6 +202,9 @@ def _settled(task: Task, strategy: Strategy, plan: Plan, previous: Plan | None) 
     if count <= task.limit:
         return Settled(start, end, first, last, count, pieces, prefix, False, repeated.dropped)
     if first == last and task.document.blocks[first].kind == "figure":
+        if repeated is not NOTHING:  # what is too large already takes nothing along
+            pieces = _pieces(task, plan, NOTHING)
+            return Settled(start, end, first, last, _exact(task, prefix, pieces), pieces, prefix, True, True)
         return Settled(start, end, first, last, count, pieces, prefix, True, repeated.dropped)
     if repeated is not NOTHING and grapheme_break(task.text, start, end - 1) is None:
         pieces = _pieces(task, plan, NOTHING)  # rather than cut a character, do without context
@@ -234,7 +238,7 @@ def _pieces(task: Task, plan: Plan, repeated: Repeated) -> tuple[Piece, ...]:
         return (Piece(*ranges[0]),)
     pieces = [Piece(*span, "context", "\n" if index else "") for index, span in enumerate(repeated.before)]
     for index, span in enumerate(ranges):
-        joiner = "\n\n" if index else "\n" if pieces else ""
+        joiner = "\n\n" if index else repeated.joiner if pieces else ""
         pieces.append(Piece(*span, "core", joiner))
     pieces += [Piece(*span, "context", "\n") for span in repeated.after]
     return tuple(pieces)
@@ -321,7 +325,9 @@ def _prefix(task: Task, path: tuple[str, ...]) -> tuple[str, int]:
         headings = headings[1:]
     if headings and (not headings[0] or _priced(task, "", headings)[1] > half):
         headings = ()
-    low, high = 0, len(title)
+    low = high = len(title)
+    if _priced(task, title, headings)[1] > half:
+        low = 0
     while low < high:  # the longest beginning of the title that fits
         middle = (low + high + 1) // 2
         fits = _priced(task, _shortened(title, middle), headings)[1] <= half

@@ -105,6 +105,22 @@ def part_cuts(block: Block) -> list[Cutter]:
     return cutters
 
 
+def block_cuts(text: str, block: Block, language: Callable[[], str]) -> list[Cutter]:
+    """Say where a block may be cut, coarsest first; below the last come words and graphemes."""
+    sentences = sentence_cuts(text, language)
+    if block.kind == "code":
+        return [line_cuts(text)]
+    if block.kind == "list":
+        return [*part_cuts(block), sentences]
+    if block.kind == "table":
+        return [*part_cuts(block), cell_cuts(text), sentences]
+    if block.kind == "quote":
+        return [quote_cuts(text), sentences]
+    if block.kind == "html":
+        return [line_cuts(text), sentences]
+    return [sentences]
+
+
 def word_starts(text: str, start: int, end: int) -> list[int]:
     """Give the positions inside a span where a word begins; where words aren't spaced, after punctuation."""
     cuts = (found.end() for found in _WORD_GAP.finditer(text, start, end))

@@ -168,7 +168,7 @@ DIALECTS: Final[dict[str, Callable[[Record, Setting], Record]]] = {
 
 def translated(run: Run, dialect: str, setting: Setting) -> Iterator[Record]:
     """Give the records of a run in a dialect."""
-    return (DIALECTS[dialect](record, setting) for record in records_of(run, run.metadata))
+    return (DIALECTS[dialect](record, setting) for record in records_of(run))
 
 
 def translate(

@@ -39,6 +39,7 @@ class _PartFields(NamedTuple):
     parts: tuple[Part, ...]
     source_ref: SourceRef | None
     header: bool
+    block_id: str | None
 
 
 class Part(_PartFields):
@@ -56,11 +57,12 @@ class Part(_PartFields):
         parts: tuple[Part, ...] = (),
         source_ref: SourceRef | None = None,
         header: bool = False,
+        block_id: str | None = None,
     ) -> Part:
         """Refuse an empty or reversed range."""
         if not 0 <= start < end:
             raise DocumentError("part", "must have 0 <= start < end", value=(start, end))
-        return tuple.__new__(cls, (start, end, parts, source_ref, header))
+        return tuple.__new__(cls, (start, end, parts, source_ref, header, block_id))
 
 
 class _BlockFields(NamedTuple):
@@ -259,6 +261,8 @@ class Document:
     pages: tuple[Page, ...] = ()
     metadata: Metadata = field(default_factory=Metadata)
     left_out: tuple[LeftOut, ...] = ()
+    link_starts: tuple[int, ...] = ()
+    """Where each of `metadata.links` stands in the text; empty where that isn't known."""
 
     def __post_init__(self) -> None:
         """Check that blocks ascend inside the text and leave nothing visible out, and that the document has an id."""
@@ -278,6 +282,8 @@ class Document:
             raise DocumentError("blocks", "must hold every visible character", value=text[reached:].strip())
         if any(not 0 <= page.start <= page.end <= len(text) for page in self.pages):
             raise DocumentError("pages", f"must lie inside the text ({len(text)} characters)", value=self.pages)
+        if self.link_starts and len(self.link_starts) != len(self.metadata.links):
+            raise DocumentError("link_starts", "must be one for each link", value=len(self.link_starts))
         if not self.metadata.document_id:
             raise DocumentError("document_id", "must not be empty")
 

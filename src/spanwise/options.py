@@ -93,8 +93,9 @@ def _bowed(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict
         low, goal, most = (given.get(name) for name in _SIZES)
         most = most if most is not None else max(default["max_tokens"], low or 0, goal or 0)
         goal = goal if goal is not None else max(min(default["target_tokens"], most), low or 0)
-        low = low if low is not None else min(default["min_tokens"], goal)
-        sizes = dict(zip(_SIZES, (low, goal, most), strict=True))
+        low = low if low is not None else min(default.get("min_tokens", 0), goal)
+        fitted = zip(_SIZES, (low, goal, most), strict=True)
+        sizes = {name: size for name, size in fitted if name in declared}
     if "overlap_tokens" in declared:
         half = sizes["max_tokens"] // 2
         overlap = given.get("overlap_tokens")

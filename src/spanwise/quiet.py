@@ -33,5 +33,11 @@ class _Pause:
                 gc.enable()
 
 
+def collect_seldom() -> None:
+    """Let the collector rest in a process of our own: what it looks for isn't made here, and what is loaded stays."""
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)
+
+
 collector_paused: Final = _Pause()
 """Pauses the collector for the length of a `with` block."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from spanwise.documents import LEFT_OUT_KINDS, Block, Document
+from spanwise.documents import LEFT_OUT_KINDS, Block, Document, Part
 from spanwise.navigation import navigation_of
 from spanwise.offsets import MEASURES
 from spanwise.pieces import Piece, Settled, core_pieces, rendered
@@ -49,9 +49,20 @@ class Run:
         return self.chunk_ids[index] if 0 <= index < len(self.settled) else None
 
     @cached_property
-    def metadata(self) -> dict[str, Any]:
-        """The document's metadata, made ready once: a document may have thousands of links."""
+    def _metadata(self) -> dict[str, Any]:
         return self.document.metadata.to_dict()
+
+    def metadata(self, index: int) -> dict[str, Any]:
+        """Give the document's metadata for a chunk, with the links that stand in its core.
+
+        All links of the document in every record would make a large document's records grow with its square.
+        """
+        shared, starts = self._metadata, self.document.link_starts
+        links = shared["links"]
+        if starts:
+            settled = self.settled[index]
+            links = links[bisect_left(starts, settled.start) : bisect_left(starts, settled.end)]
+        return {**shared, "labels": shared["labels"].copy(), "links": links.copy(), "extra": shared["extra"].copy()}
 
     @cached_property
     def content_ids(self) -> list[str]:
@@ -80,8 +91,8 @@ class Run:
         return {name: dict(zip(places, MEASURES[name](text, places), strict=True)) for name in self.offsets}
 
 
-def record_of(run: Run, index: int, metadata: Any) -> dict[str, Any]:
-    """Give the record of one chunk; `metadata` is put in as it is, so that many records may share it."""
+def record_of(run: Run, index: int) -> dict[str, Any]:
+    """Give the record of one chunk."""
     document, settled = run.document, run.settled[index]
     text, blocks, pieces = document.text, document.blocks, settled.all_pieces
     first = blocks[settled.first]
@@ -94,11 +105,12 @@ def record_of(run: Run, index: int, metadata: Any) -> dict[str, Any]:
     values = (
         run.chunk_ids[index], run.content_ids[index], sha256(embedding_text), document.document_id,
         document.metadata.tenant_id, index, run.strategy, chunk_type(blocks, core), list(first.headings_path),
-        first.section_type, block_id(blocks, core), settled.start, settled.end, list(map(_piece, pieces)),
+        first.section_type, block_id(blocks, core, settled.start, settled.end), settled.start, settled.end,
+        list(map(_piece, pieces)),
         settled.first, settled.last, sorted({*before, *core, *after}) if settled.pieces else core, core, before, after,
         first.page, blocks[settled.last].page, core_text, full_text, embedding_text, settled.token_count,
         settled.oversize, settled.context_dropped, run.chunk_id(index - 1), run.chunk_id(index + 1), None,
-        navigation_of(document, first, core_text), metadata,
+        navigation_of(document, first, core_text), run.metadata(index),
     )  # fmt: skip
     record = dict(zip(FIELDS, values, strict=True))
     if run.offsets:
@@ -106,9 +118,9 @@ def record_of(run: Run, index: int, metadata: Any) -> dict[str, Any]:
     return record
 
 
-def records_of(run: Run, metadata: Any) -> Iterator[dict[str, Any]]:
+def records_of(run: Run) -> Iterator[dict[str, Any]]:
     """Give the records of a run, one after the other."""
-    return (record_of(run, index, metadata) for index in range(len(run.settled)))
+    return (record_of(run, index) for index in range(len(run.settled)))
 
 
 def content_digest(document_id: str, hashed_path: Sequence[str]) -> Any:
@@ -144,9 +156,25 @@ def chunk_type(blocks: Sequence[Block], core: Iterable[int]) -> str:
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
-def block_id(blocks: Sequence[Block], core: Iterable[int]) -> str | None:
-    """Give the first block id in the core."""
-    return next((blocks[index].block_id for index in core if blocks[index].block_id), None)
+def block_id(blocks: Sequence[Block], core: Iterable[int], start: int, end: int) -> str | None:
+    """Give the first block id in a core; of a list that is only partly in it, the id of an item that is."""
+    for index in core:
+        block = blocks[index]
+        if block.block_id is None:
+            continue
+        if block.kind != "list" or (start <= block.start and block.end <= end):
+            return block.block_id
+        if found := next(_part_ids(block.parts, start, end), None):
+            return found
+    return None
+
+
+def _part_ids(parts: Iterable[Part], start: int, end: int) -> Iterator[str]:
+    for part in parts:
+        if part.end > start and part.start < end:
+            if part.block_id is not None and part.start >= start:
+                yield part.block_id
+            yield from _part_ids(part.parts, start, end)
 
 
 def sha256(words: str) -> str:

@@ -28,11 +28,17 @@ _LINK: Final = rf"\[(?:(?!\^){_WORDS})*\]\([^()\\<>&\s]*\)"
 _PLAIN: Final = re.compile(rf"(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?:{_WORDS}++|{_CODE}|{_LINK})*+)++")
 """Lines of one paragraph that any reader of Markdown takes alike: words, code and links, and no hard break."""
 _MARKS: Final = re.compile(r"`([^`]+)`|\[([^\[\]]*)\]\([^()]*\)")
+_CODE_SPAN: Final = re.compile(r"(`+[^`]*`+|`)")
+_HIGHLIGHT: Final = re.compile(r"==(?=\S)([^=\n]+)(?<=\S)==")
+_NOTE_COMMENT: Final = re.compile(r"%%[^%]*%%")
+_TRAILING_ID: Final = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BAR: Final = re.compile(r"(?<!\\)\|")
 
 
 def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     """Give the first `limit` characters that a page shows of Markdown; `labels` are those that links may refer to."""
+    if "==" in text or "%%" in text or "^" in text:
+        text = without_note_marks(text[: limit * 8 + 400])
     if plain := _PLAIN.match(text, 0, limit * 4):
         words = plain[0].replace("\n", " ")
         marked = "`" in words or "[" in words
@@ -66,6 +72,15 @@ def _words(text: str, limit: int, labels: Collection[str]) -> Iterator[str]:
             yield EDGE
 
 
+def without_note_marks(text: str) -> str:
+    """Take away what a page of notes doesn't show: marks of highlights, comments, block ids; code keeps them."""
+    if "`" in text:
+        stretches = _CODE_SPAN.split(text)
+        stretches[::2] = [without_note_marks(words) for words in stretches[::2]]
+        return "".join(stretches)
+    return _TRAILING_ID.sub("", _HIGHLIGHT.sub(r"\1", _NOTE_COMMENT.sub("", text)))
+
+
 def _unmarked(mark: re.Match[str]) -> str:
     return mark[1] or mark[2] or ""
 
@@ -75,7 +90,7 @@ def _options() -> pyromark.Options:
     import pyromark
 
     flags = pyromark.Options
-    return flags.ENABLE_TABLES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
+    return flags.ENABLE_TABLES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS | flags.ENABLE_WIKILINKS
 
 
 def shown_table(text: str, limit: int, labels: Collection[str]) -> str:

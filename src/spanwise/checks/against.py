@@ -66,7 +66,7 @@ def _place_faults(record: Record, document: Document) -> Faults:
         "chunk_type": chunk_type(blocks, core),
         "headings_path": list(first.headings_path),
         "section_type": first.section_type,
-        "block_id": block_id(blocks, core),
+        "block_id": block_id(blocks, core, record["char_start"], record["char_end"]),
         "page_start": first.page,
         "page_end": last.page,
     }

@@ -126,8 +126,35 @@ def _simple(case: Case) -> Faults:
         yield "promise", f"{len(text)} characters are more than max_chars ({most}): {shortened(text)}"
 
 
+def _one_type(case: Case) -> Faults:
+    types = {block.section_type for block in case.core}
+    if len(types) > 1:
+        yield "promise", f"section types are mixed: {', '.join(sorted(str(kind) for kind in types))}"
+
+
+def _heading(case: Case) -> Faults:
+    yield from _one_type(case)
+    opening = [
+        block for block in case.core if block.kind == "heading" and (block.level or 0) <= case.options.split_level
+    ]
+    if (case.options.strict or not case.options.smart) and any(block is not case.core[0] for block in opening):
+        yield "promise", "a chunk goes on over a heading that begins a section, though each has its own"
+    if case.overlap():
+        yield "promise", "there is overlap, which this strategy doesn't have"
+
+
+def _window(case: Case) -> Faults:
+    yield from _one_type(case)
+    yield from _whole_if_they_fit(case, None)
+    size = sum(case.tokens(*span) for span in case.overlap())
+    if size > case.options.overlap_tokens + NEAR:
+        yield "promise", f"overlap has {size} tokens, more than overlap_tokens ({case.options.overlap_tokens})"
+
+
 PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
     "structure": _structure,
     "fixed": _fixed,
+    "heading": _heading,
+    "window": _window,
     "simple": _simple,
 }

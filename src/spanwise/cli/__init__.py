@@ -44,9 +44,11 @@ def _run(given: list[str]) -> int:
     from spanwise.cli.arguments import parsed
     from spanwise.cli.writing import OutputError
     from spanwise.errors import SpanwiseError
+    from spanwise.quiet import collect_seldom
 
     try:
         arguments = parsed(given)
+        collect_seldom()
         code: int = arguments.run(arguments)
         sys.stdout.flush()
     except SpanwiseError as error:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import Field
 from typing import Any, Final, NoReturn
 
-from spanwise.cli import checking, chunking, comparing, describing, reading, sizing
+from spanwise.cli import checking, chunking, comparing, describing, linking, reading, sizing
 from spanwise.cli.writing import FORMATS as OUTPUTS
 from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
 from spanwise.errors import did_you_mean
@@ -71,7 +71,7 @@ def build_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for add in (_chunk, _check, _read, _stats, _diff, _strategies, _config, _demo, _completion):
+    for add in (_chunk, _check, _read, _stats, _diff, _links, _strategies, _config, _demo, _completion):
         add(commands)
     return parser
 
@@ -196,6 +196,15 @@ def _diff(commands: Any) -> None:
     command.add_argument("old", metavar="OLD", help="chunks before")
     command.add_argument("new", metavar="NEW", help="chunks after")
     command.add_argument("--json", action="store_true", help="a record for each chunk that changed, then the summary")
+
+
+def _links(commands: Any) -> None:
+    command = _command(
+        commands, "links", "show which links of a folder of notes lead nowhere", linking.run,
+        "spanwise links vault/", "spanwise links vault/ --json", takes="FOLDER",
+    )  # fmt: skip
+    command.add_argument("folder", metavar="FOLDER", help="a folder of linked notes")
+    command.add_argument("--json", action="store_true", help="a record for each link, with what it was found to be")
 
 
 def _strategies(commands: Any) -> None:

@@ -14,7 +14,7 @@ _ROLES: Final = {
     "overlap_next": ("overlap", "~"),
     "context": ("context", "+"),
 }
-LEGEND: Final = "signs: ~ overlap with a neighbour, + repeated context (table head, code fence)"
+LEGEND: Final = "signs: ~ overlap with a neighbour, + repeated context (table head, code fence, heading)"
 
 
 def show_view(screen: Screen, file: str, records: Sequence[dict[str, Any]], lines: int) -> None:

@@ -16,6 +16,8 @@ from spanwise.documents import Block, LeftOut, Page, Part
 from spanwise.spans import without
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
+LONGEST_NAME: Final = 1000
+"""Characters of a heading that name its section: every chunk repeats the name, so it must not grow with the text."""
 _new: Final = tuple.__new__
 _FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")
 
@@ -28,6 +30,7 @@ class Reading(NamedTuple):
     found: Mapping[str, Any]
     pages: tuple[Page, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    link_starts: tuple[int, ...] = ()
 
 
 class Seen(NamedTuple):
@@ -94,13 +97,13 @@ class Builder:
         headings = self._headings
         while headings and headings[-1][0] >= level:
             headings.pop()
-        headings.append((level, title))
+        headings.append((level, title[:LONGEST_NAME]))
         return tuple([name for _, name in headings if name])  # an empty heading has no name to give
 
 
 def _moved(part: Part, by: int) -> Part:
     inner = tuple(_moved(child, by) for child in part.parts)
-    return Part(part.start + by, part.end + by, inner, part.source_ref, part.header)
+    return Part(part.start + by, part.end + by, inner, part.source_ref, part.header, part.block_id)
 
 
 class Tag(NamedTuple):

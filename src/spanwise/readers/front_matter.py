@@ -1,9 +1,14 @@
-"""Front matter: the YAML or TOML that may open a Markdown file."""
+"""Front matter: the YAML or TOML that may open a Markdown file, and what it says of the document."""
 
 from __future__ import annotations
 
+import datetime
 import re
-from typing import Final
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import Any, Final
+
+from spanwise.readers.blocks import LONGEST_NAME
 
 _OPENING: Final = re.compile(r"\A(---|\+\+\+)[ \t]*\n")
 _CLOSING: Final = {
@@ -12,7 +17,20 @@ _CLOSING: Final = {
 }
 # a rule and a paragraph may stand at the top as well: only what opens like a key or a comment is front matter
 _KEY: Final = re.compile(r"""(?:\#[^\n]*\n)*(?:\Z|["']?[\w.-]+(?:[ ][\w.-]+)*["']?[ \t]*(?:=|:(?:\s|\Z))|\[)""")
-_TITLE: Final = re.compile(r"""^title[ \t]*[:=][ \t]*(["']?)(.*?)\1[ \t]*$""", re.MULTILINE)
+_DATES: Final = ("updated", "updated_at", "modified", "last_modified", "lastmod", "date", "created", "created_at")
+_LABELS: Final = ("tags", "tag", "labels", "keywords")
+_ALIASES: Final = ("aliases", "alias")
+_KNOWN: Final = "|".join((*_DATES, *_LABELS, *_ALIASES, "title", "id", "author", "lang", "language"))
+_WANTED: Final = re.compile(rf"""^["']?(?:{_KNOWN})["']?[ \t]*[:=]""", re.MULTILINE)
+_PLAIN: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~-](?:[^\"'\[\]{}#:,\n]|:(?=\S))*"
+_VALUE: Final = rf"""(?:"([^"\\\n]+)"|\[[ \t]*({_PLAIN}(?:,[ \t]*{_PLAIN})*)\]|({_PLAIN}))"""
+_PAIR: Final = re.compile(rf"([\w-]+):(?:[ \t]+{_VALUE})?[ \t]*")
+_ITEM: Final = re.compile(rf"""[ \t]*-[ \t]+(?:"([^"\\\n]+)"|({_PLAIN}))[ \t]*""")
+_FLOW: Final = re.compile(r"[\[\]{}]")
+_DEEPEST: Final = 32
+_NESTED: Final = re.compile(rf"(?:[-?:][ \t]+){{{_DEEPEST}}}")
+_NULLS: Final = frozenset({"null", "Null", "NULL", "~"})
+_LARGEST: Final = 1 << 16  # characters; nobody writes more, and a parser would take its time
 
 
 def front_matter_end(text: str) -> int:
@@ -26,7 +44,96 @@ def front_matter_end(text: str) -> int:
     return closing.start() + len(opening[1])
 
 
-def front_matter_title(text: str, end: int) -> str | None:
-    """Give the value of `title`, when it is a plain or quoted string on one line."""
-    found = _TITLE.search(text, 0, end)
-    return found[2].strip() or None if found else None
+def front_matter_says(text: str, end: int) -> dict[str, Any]:
+    """Give what front matter says of the document, under the names of metadata; keys of its own go to `extra`."""
+    values = _parsed(text, end) if end <= _LARGEST else {}
+    said = {
+        "title": (_word(values.get("title")) or "")[:LONGEST_NAME] or None,
+        "author": _word(values.get("author")),
+        "updated_at": next(filter(None, (_stamp(values.get(name)) for name in _DATES)), None),
+        "language": _word(values.get("lang")) or _word(values.get("language")),
+        "labels": tuple(dict.fromkeys(label for name in _LABELS for label in _labels(values.get(name)))) or None,
+        "extra": {key: value for key, value in _extra(values) if value} or None,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _extra(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    aliases = [word for name in _ALIASES for word in map(_word, _listed(values.get(name))) if word]
+    return ("id", _word(values.get("id"))), ("aliases", aliases)
+
+
+def _parsed(text: str, end: int) -> dict[str, Any]:
+    """Parse what speaks of the document; front matter that is neither YAML nor TOML says nothing."""
+    body = text[text.index("\n") + 1 : text.rindex("\n", 0, end) + 1]
+    if not _WANTED.search(body):
+        return {}
+    if not text.startswith("+++") and (simple := _simple(body)) is not None:
+        return simple
+    try:
+        if text.startswith("+++"):
+            import tomllib
+
+            return tomllib.loads(body)
+        return _from_yaml(body)
+    except Exception:  # parsers raise what they like on text that isn't theirs
+        return {}
+
+
+def _from_yaml(body: str) -> dict[str, Any]:
+    """Parse YAML with all values as they are written: a date that isn't one must not cost the rest."""
+    import yaml
+
+    depth = list(accumulate(1 if mark in "[{" else -1 for mark in _FLOW.findall(body)))
+    if max(depth, default=0) > _DEEPEST or _NESTED.search(body):  # the parser's own stack would not survive it
+        return {}
+    values = yaml.load(body, getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    return values if isinstance(values, dict) else {}
+
+
+def _simple(body: str) -> dict[str, Any] | None:
+    """Read front matter of plain words and lists of them, as most is; None where YAML must be asked."""
+    values: dict[str, Any] = {}
+    key = ""
+    for line in body.split("\n"):
+        if not line.strip():
+            continue
+        if item := _ITEM.fullmatch(line):
+            if not isinstance(values.get(key), list):
+                return None
+            values[key].append(item[1] or item[2])
+        elif pair := _PAIR.fullmatch(line):
+            key, quoted, listed, words = pair[1], pair[2], pair[3], pair[4]
+            if key in values:
+                return None
+            values[key] = quoted or ([word.strip() for word in listed.split(",")] if listed else words or [])
+        else:
+            return None
+    return values
+
+
+def _word(value: Any) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value) if value.bit_length() < 256 else None
+    elif isinstance(value, float | datetime.date | datetime.datetime):
+        value = str(value)
+    return value.strip() or None if isinstance(value, str) and value not in _NULLS else None
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _labels(value: Any) -> list[str]:
+    """Take a list, or words with commas or spaces between them; `#` before a tag is no part of it."""
+    words = re.split(r"[,\s]+" if "," not in value else r"\s*,\s*", value) if isinstance(value, str) else _listed(value)
+    return [label.lstrip("#") for label in map(_word, words) if label and label.lstrip("#")]
+
+
+def _stamp(value: Any) -> str | None:
+    if isinstance(value, datetime.datetime | datetime.date):
+        return value.isoformat()
+    try:
+        return value.strip() if isinstance(value, str) and datetime.datetime.fromisoformat(value.strip()) else None
+    except ValueError:
+        return None

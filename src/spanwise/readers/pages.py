@@ -8,7 +8,8 @@ from spanwise.documents import LeftOut, Link, Page
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.readers.blocks import Builder, Reading
 from spanwise.readers.characters import cleaned
-from spanwise.readers.markdown import add_markdown, found_in
+from spanwise.readers.markdown import Extras, add_markdown, found_in
+from spanwise.readers.notes import annotated
 from spanwise.readers.plain import add_plain
 
 _BETWEEN = "\n\n"
@@ -20,9 +21,10 @@ def read_paged(pages: Iterable[str], form: str) -> Reading:
         raise OptionError("pages", "must be a list of strings, one a page", value=pages, hint="try [text]")
     if form not in ("text", "markdown"):
         raise OptionError("format", "of pages must be `text` or `markdown`", value=form)
-    texts: list[str] = []
+    texts, prose = list[str](), list[str]()  # as they are, and with code blanked
     found_pages: list[Page] = []
     links: list[Link] = []
+    link_starts: list[int] = []
     left_out: list[LeftOut] = []
     builder = Builder("")
     start = 0
@@ -32,13 +34,20 @@ def read_paged(pages: Iterable[str], form: str) -> Reading:
         text, replaced = cleaned(raw, start)
         left_out += replaced
         builder.begin_page(number, text, start)
+        text_of_page = text
         if form == "text":
             add_plain(builder, text)
         else:
-            links += add_markdown(builder, text, opens=number == 1)
+            extras = add_markdown(builder, text, opens=number == 1)
+            links += extras.links
+            link_starts += [start + place for place in extras.link_starts]
+            text_of_page = extras.prose
         texts.append(text)
+        prose.append(text_of_page)
         found_pages.append(Page(number, start, start + len(text)))
         start += len(text) + len(_BETWEEN)
     joined = _BETWEEN.join(texts)
-    found = found_in(joined, builder.blocks, links) if form == "markdown" else {}
-    return Reading(joined, tuple(builder.blocks), found, tuple(found_pages), tuple(left_out))
+    extras = Extras(links, link_starts, _BETWEEN.join(prose))
+    blocks = annotated(extras.prose, builder.blocks) if form == "markdown" else builder.blocks
+    found = found_in(joined, blocks, extras) if form == "markdown" else {}
+    return Reading(joined, tuple(blocks), found, tuple(found_pages), tuple(left_out), tuple(link_starts))

@@ -7,12 +7,16 @@ from typing import Final
 from spanwise.context import Strategy
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.strategies.fixed import Fixed
+from spanwise.strategies.heading import Heading
 from spanwise.strategies.simple import Simple
 from spanwise.strategies.structure import Structure
+from spanwise.strategies.window import Window
 
 STRATEGIES: Final[dict[str, Strategy]] = {
     "structure": Structure(),
     "fixed": Fixed(),
+    "heading": Heading(),
+    "window": Window(),
     "simple": Simple(),
 }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanwise.context import NOTHING, Repeated, Task
-from spanwise.cuts import Cutter, cell_cuts, line_cuts, part_cuts, quote_cuts, sentence_cuts
+from spanwise.cuts import block_cuts
 from spanwise.documents import LEFT_OUT_KINDS, Block
 from spanwise.options import Options, option
 from spanwise.overlaps import sentence_or_word_start
@@ -178,7 +178,7 @@ def _divided(task: Task, block: Block, whole: Draft, room: int) -> list[Draft]:
 
 def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list[Range]]:
     """Give the units that a block is put together from; what remains of an item or row doesn't go with the next."""
-    ladder, span = _ladder(task, block), (block.start, block.end)
+    ladder, span = block_cuts(task.text, block, lambda: task.language), (block.start, block.end)
     if not block.parts:
         yield divide(task.tokens, span, ladder, limit, most=most, indented=block.kind == "code")
         return
@@ -197,22 +197,6 @@ def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list
 def _kept(task: Task, price: int) -> int:
     """Give the price of context that is repeated; what would take more than half of the limit is not."""
     return price if price <= task.limit // 2 else 0
-
-
-def _ladder(task: Task, block: Block) -> list[Cutter]:
-    """Say where a block may be cut, coarsest first; below the last rung come words and graphemes."""
-    text, sentences = task.text, sentence_cuts(task.text, lambda: task.language)
-    if block.kind == "code":
-        return [line_cuts(text)]
-    if block.kind == "list":
-        return [*part_cuts(block), sentences]
-    if block.kind == "table":
-        return [*part_cuts(block), cell_cuts(text), sentences]
-    if block.kind == "quote":
-        return [quote_cuts(text), sentences]
-    if block.kind == "html":
-        return [line_cuts(text), sentences]
-    return [sentences]
 
 
 def _joined(task: Task, drafts: list[Draft]) -> list[Draft]:

@@ -1,0 +1,63 @@
+"""`spanwise links`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from spanwise.cli.terminal import Screen, said, shown
+from spanwise.vaults import Reference, Vault, read_vault
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show where the links of a folder of notes lead, and which lead nowhere."""
+    vault = read_vault(arguments.folder)
+    if arguments.json:
+        _write_json(vault)
+    else:
+        _show(Screen(sys.stdout), vault)
+    return 0
+
+
+def _show(screen: Screen, vault: Vault) -> None:
+    for reference in vault.dangling:
+        name = _called(reference)
+        screen.line(
+            f"{screen.painted('dangling:', 'head')} {shown(reference.source)}: [[{shown(name)}]]: {reference.problem}"
+        )
+    for repeated in vault.repeated_ids:
+        words = f"{shown(repeated.note)}: ^{repeated.block_id} stands {repeated.times} times"
+        screen.line(f"{screen.painted('repeated:', 'head')} {words}")
+    linked = sum(1 for references in vault.incoming.values() if references)
+    parts = (
+        said(len(vault.notes), "note"),
+        said(len(vault.references), "link"),
+        f"{len(vault.dangling):,} dangling",
+        f"{said(linked, 'note is', 'notes are')} linked to",
+        f"{said(len(vault.repeated_ids), 'block id')} repeated",
+    )
+    screen.line(", ".join(parts), "strong")
+
+
+def _called(reference: Reference) -> str:
+    link = reference.link
+    anchor = "".join((f"{link.heading}" if link.heading else "", f"^{link.block_id}" if link.block_id else ""))
+    return f"{link.target}#{anchor}" if anchor else link.target
+
+
+def _write_json(vault: Vault) -> None:
+    import orjson
+
+    records: list[dict[str, Any]] = [
+        {
+            "source": reference.source, **reference.link.to_dict(), "found": reference.target,
+            "block": reference.block, "problem": reference.problem,
+        }
+        for reference in vault.references
+    ]  # fmt: skip
+    records += [{"repeated": repeated._asdict()} for repeated in vault.repeated_ids]
+    summary = {"notes": len(vault.notes), "links": len(vault.references), "dangling": len(vault.dangling)}
+    for record in (*records, {"summary": summary}):
+        sys.stdout.buffer.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
