@@ -15,13 +15,14 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Final, NamedTuple, TypeVar
 
-from spanwise.api import chunk, read, read_text
+from spanwise.api import chunk, read
 from spanwise.chunks import Chunk
 from spanwise.dialects import DEFAULT_PREFIX, Setting, translated
 from spanwise.documents import Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.options import options_of
 from spanwise.quiet import collect_seldom, collector_paused
+from spanwise.readers import read_string
 from spanwise.readers.characters import decoded
 from spanwise.records import Run, records_of
 from spanwise.settings import Settings
@@ -154,12 +155,12 @@ def _one_by_one(
 def _pool(workers: int) -> ProcessPoolExecutor:
     """Start workers that leave Ctrl-C to their parent; started here and now, while they can inherit that."""
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=collect_seldom)
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         for _ in range(workers):
             pool.submit(int)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what was pressed meanwhile is heard now
     return pool
 
 
@@ -167,8 +168,8 @@ def _document(job: Job) -> tuple[Document, int]:
     if job.data is None:
         document = read(job.file, format=job.order.format, **job.settings.metadata)
         return document, os.stat(job.file).st_size  # noqa: PTH116 - a path object for each of many files costs
-    text, _ = decoded(job.data, job.file)
-    return read_text(text, job.order.format or "markdown", **job.settings.metadata), len(job.data)
+    text, guessed = decoded(job.data, job.file)
+    return read_string(text, job.order.format or "markdown", job.settings.metadata, guessed), len(job.data)
 
 
 def _lines(chunks: Sequence[Chunk], job: Job) -> bytes:

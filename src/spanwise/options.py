@@ -62,11 +62,12 @@ def _checked(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
     for name, value in given.items():
         if name not in declared:
             raise OptionError(name, "is not an option of this strategy", hint=did_you_mean(name, declared))
-        _check(declared[name], value)
+        check_value(declared[name], value)
     return kind(**{**given, **_bowed(declared, given)})
 
 
-def _check(item: Field[Any], value: Any) -> None:
+def check_value(item: Field[Any], value: Any) -> None:
+    """Refuse a value of the wrong kind or size for an option."""
     rules = item.metadata
     wanted = rules["kind"]
     if value is None and item.default is None:

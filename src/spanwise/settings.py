@@ -13,6 +13,7 @@ for another strategy further away: then it doesn't concern this one.
 
 from __future__ import annotations
 
+import datetime
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +23,10 @@ from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
 from spanwise.dialects import DIALECTS
+from spanwise.documents import Metadata
 from spanwise.errors import OptionError, did_you_mean
-from spanwise.options import options_of
+from spanwise.folders import check_patterns
+from spanwise.options import check_value, options_of
 from spanwise.strategies import STRATEGIES, strategy_of
 from spanwise.tokens import TOKENIZERS
 
@@ -87,7 +90,7 @@ def find_config(start: Path) -> Path | None:
     for folder in (start, *start.parents):
         for name in CONFIG_NAMES:
             path = folder / name
-            if path.is_file() and (name == CONFIG_NAMES[0] or "spanwise" in _loaded(path).get("tool", {})):
+            if path.is_file() and (name == CONFIG_NAMES[0] or "spanwise" in _table(_loaded(path), "tool")):
                 return path
     return None
 
@@ -95,14 +98,18 @@ def find_config(start: Path) -> Path | None:
 def load_config(path: Path) -> Config:
     """Read and check a config file."""
     data = _loaded(path)
+    name = _shown(path)
     if path.name == CONFIG_NAMES[1]:
-        data = data.get("tool", {}).get("spanwise", {})
-    name, entries = _shown(path), data.get("files", [])
+        data = _table(data, "tool").get("spanwise", {})
+        if not isinstance(data, dict):
+            raise OptionError("tool.spanwise", f"in {name} must be a table", hint="write [tool.spanwise]")
+    entries = data.get("files", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise OptionError("files", f"in {name} must be tables", hint='write [[files]] and below it glob = "notes/**"')
     for entry in entries:
         if not isinstance(entry.get("glob"), str):
             raise OptionError("glob", f"in [[files]] of {name} is missing", hint='write glob = "notes/**"')
+        _check_patterns([entry["glob"]], "glob", name)
     general = {key: value for key, value in data.items() if key != "files"}
     return Config(
         path,
@@ -143,7 +150,7 @@ def settings_of(said: Mapping[str, Value]) -> Settings:
 
 def _loaded(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         rule = f"can't be opened ({getattr(error, 'strerror', None) or error})"
         raise OptionError(_shown(path), rule) from error
@@ -151,22 +158,85 @@ def _loaded(path: Path) -> dict[str, Any]:
         raise OptionError(_shown(path), f"is not TOML ({error})") from error
 
 
+def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Give a table; what is none has nothing in it."""
+    found = data.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def _checked(values: dict[str, Any], name: str, home: Path, more: Sequence[str]) -> dict[str, Any]:
     """Refuse keys that mean nothing and values of the wrong kind; a tokenizer's path is seen from the config file."""
     keys = {*_DEFAULTS, "meta", *more, *declared_options()}
-    for key, value in values.items():
+    for key in values:
         if key not in keys:
             raise OptionError(key, f"in {name} is not a setting", hint=did_you_mean(key, keys))
-        if key in _LISTS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-            raise OptionError(key, f"in {name} must be a list of patterns", value=value, hint='try ["*.md"]')
-        if key == "meta" and not isinstance(value, dict):
-            raise OptionError(key, f"in {name} must be a table", value=value, hint='try meta = {tenant_id = "acme"}')
-        if key == "dialect" and value not in DIALECTS:
-            raise OptionError(key, f"in {name} is not known", value=value, hint=did_you_mean(str(value), DIALECTS))
+    for key, value in values.items():
+        _check_shape(key, value, name)
+        try:
+            _check_setting(key, value)
+        except OptionError as error:
+            hint = f"{name} says it; {error.hint}" if error.hint else f"{name} says it"
+            raise OptionError(error.subject, error.rule, value=error.value, hint=hint) from error
+    found = values | ({"meta": _metadata(values["meta"])} if "meta" in values else {})
     tokenizer = values.get("tokenizer")
     if isinstance(tokenizer, str) and tokenizer not in TOKENIZERS:
-        return values | {"tokenizer": (home / tokenizer).as_posix()}
-    return values
+        found["tokenizer"] = (home / tokenizer).as_posix()
+    return found
+
+
+def _check_shape(key: str, value: Any, name: str) -> None:
+    if key in _LISTS and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+        raise OptionError(key, f"in {name} must be a list of patterns", value=value, hint='try ["*.md"]')
+    if key == "meta" and not isinstance(value, dict):
+        raise OptionError(key, f"in {name} must be a table", value=value, hint='try meta = {tenant_id = "acme"}')
+
+
+def _check_setting(key: str, value: Any) -> None:
+    if key in declared_options():
+        check_value(declared_options()[key], value)
+    elif key == "strategy":
+        strategy_of(value)
+    elif key in _LISTS:
+        check_patterns(value)
+    elif key == "dialect" and (not isinstance(value, str) or value not in DIALECTS):
+        raise OptionError(key, "is not known", value=value, hint=did_you_mean(str(value), DIALECTS))
+    elif key == "tokenizer" and not isinstance(value, str):
+        raise OptionError(key, "must be a name or a path", value=value)
+    elif key == "meta":
+        check_metadata(_metadata(value))
+
+
+def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Give metadata in words: TOML knows dates, a record doesn't."""
+    dates = (datetime.date, datetime.time)
+    return {key: value.isoformat() if isinstance(value, dates) else value for key, value in values.items()}
+
+
+def with_extra(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Put metadata that are no field of a document among its `extra`."""
+    names = set(Metadata.__dataclass_fields__)
+    extra = {name: value for name, value in values.items() if name not in names}
+    return {name: value for name, value in values.items() if name in names} | ({"extra": extra} if extra else {})
+
+
+def check_metadata(values: Mapping[str, Any]) -> None:
+    """Refuse metadata that no document can have, or that no record could say."""
+    import orjson
+
+    metadata = with_extra(values)
+    Metadata.of({**metadata, "document_id": metadata.get("document_id", "x")})
+    for name, value in values.items():
+        try:
+            orjson.dumps({name: value})
+        except TypeError as error:
+            raise OptionError(name, f"can't be said in JSON ({error})", value=value) from error
+
+
+def _check_patterns(lines: list[str], key: str, name: str) -> None:
+    try:
+        check_patterns(lines)
+    except OptionError as error:
+        raise OptionError(key, f"in {name} is not a pattern", value=error.subject, hint=error.hint) from error
 
 
 def _has(options: type, name: str) -> bool:

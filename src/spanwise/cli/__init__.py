@@ -1,36 +1,55 @@
 """The command `spanwise`: arguments in, calls, lines out.
 
 Data goes to stdout, words for people to stderr. Exit codes: 0 all is well; 1 a file failed, or a check found a
-violation; 2 the command can't be carried out as it was given; 3 the output can't be written; 130 stopped by Ctrl-C.
+violation; 2 the command can't be carried out as it was given; 3 the output can't be written; 130 stopped by Ctrl-C
+(143 and 129 by whoever ended the process or closed its terminal).
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
-from typing import Final
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
 
 FAILED: Final = 1
 WRONG_USE: Final = 2
 NOT_WRITTEN: Final = 3
 INTERRUPTED: Final = 130
+_ENDING: Final = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
+
+
+class _Ended(BaseException):
+    """Somebody told the process to end."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    try:
-        if given in (["--version"], ["-V"]):  # without loading anything
-            from importlib.metadata import version
+    with _ending_cleanly():
+        return _guarded(_version if given in (["--version"], ["-V"]) else lambda: _run(given))
 
-            print(f"spanwise {version('spanwise')}")
-            return 0
-        return _run(given)
+
+def _version() -> int:
+    """Say the version, without loading anything else."""
+    from importlib.metadata import version
+
+    print(f"spanwise {version('spanwise')}", flush=True)
+    return 0
+
+
+def _guarded(run: Callable[[], int]) -> int:
+    """Run, and turn what ends the work from outside into words and an exit code."""
+    try:
+        return run()
     except KeyboardInterrupt:
         _complain("error: stopped")
         return INTERRUPTED
+    except _Ended as ended:
+        return 128 + int(ended.args[0])
     except BrokenPipeError:  # the reader had enough, as in `| head`
         _forget_stdout()
         return 0
@@ -38,6 +57,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"error: the output can't be written ({error.strerror or error})")
         _forget_stdout()
         return NOT_WRITTEN
+
+
+@contextmanager
+def _ending_cleanly() -> Iterator[None]:
+    """Let Ctrl-C, a closed terminal and whoever ends the process be heard once: more of it can't hinder the tidying."""
+    before: dict[int, Any] = {}
+    ending: list[int] = []
+
+    def end(number: int, _frame: object) -> None:
+        ending.append(number)
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)
+        raise KeyboardInterrupt if number == signal.SIGINT else _Ended(number)
+
+    if threading.current_thread() is threading.main_thread():
+        usual = ((signal.SIGINT, signal.default_int_handler), *((name, signal.SIG_DFL) for name in _ENDING))
+        before = {number: handler for number, handler in usual if signal.getsignal(number) == handler}
+        for number in before:
+            signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items() if not ending else ():
+            signal.signal(number, handler)
 
 
 def _run(given: list[str]) -> int:
@@ -48,9 +91,12 @@ def _run(given: list[str]) -> int:
 
     try:
         arguments = parsed(given)
+        if sys.stdout is None and not getattr(arguments, "output", None):
+            raise OutputError("the output can't be written (stdout is closed)")
         collect_seldom()
         code: int = arguments.run(arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except SpanwiseError as error:
         _complain(f"error: {error}")
         return WRONG_USE
@@ -62,11 +108,12 @@ def _run(given: list[str]) -> int:
 
 def _complain(words: str) -> None:
     """Tell a person; where nobody listens (stderr is closed), nothing is lost."""
-    with suppress(OSError):
-        print(words, file=sys.stderr)
+    with suppress(OSError, ValueError):
+        print(words.encode("utf-8", "replace").decode(), file=sys.stderr, flush=True)
 
 
 def _forget_stdout() -> None:
     """Keep the interpreter from flushing what nobody reads."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    with suppress(OSError, ValueError):
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -31,6 +31,9 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
         parser.print_help()
         parser.exit(2)
     arguments, unknown = parser.parse_known_args(given)
+    if hasattr(arguments, "paths"):  # paths may stand before and after options
+        arguments.paths += [word for word in unknown if not word.startswith("-")]
+        unknown = [word for word in unknown if word.startswith("-")]
     if unknown:
         arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return arguments

@@ -13,7 +13,7 @@ from typing import Any
 
 from spanwise.api import read
 from spanwise.checks import RULES, Checker, Finding, Terms
-from spanwise.cli.chunking import config_of, flags_of, has_reader
+from spanwise.cli.chunking import config_of, flags_of, has_reader, patterns_of
 from spanwise.cli.terminal import Screen, said, shown
 from spanwise.documents import LEFT_OUT_KINDS, Document
 from spanwise.errors import SpanwiseError, UnreadableError
@@ -75,9 +75,8 @@ class Sources:
     def __init__(self, arguments: argparse.Namespace, config: Config) -> None:
         """Refuse a path where nothing is."""
         self._path, self._form = Path(arguments.source), arguments.input_format
-        general = config.general or {}
-        self._include = [*general.get("include", []), *arguments.include]
-        self._exclude = [*general.get("exclude", []), *arguments.exclude]
+        self._include = patterns_of(config, arguments, "include")
+        self._exclude = patterns_of(config, arguments, "exclude")
         if not self._path.exists():
             raise UnreadableError(
                 arguments.source, "does not exist", hint="--source is the file or folder that was chunked"

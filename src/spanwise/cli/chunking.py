@@ -11,14 +11,24 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from spanwise.batches import Job, Order, Outcome, batched, chunk_files, in_order
-from spanwise.cli.terminal import Progress, Screen, said, shown
+from spanwise.cli.terminal import Progress, Screen, for_people, one_line, said, shown
 from spanwise.cli.view import LEGEND
 from spanwise.cli.writing import Writer, opened, writer_of
-from spanwise.documents import Metadata
 from spanwise.errors import OptionError, SpanwiseError, UnreadableError
-from spanwise.folders import Found, find_files
+from spanwise.folders import Found, Patterns, find_files
 from spanwise.readers import EXTENSIONS
-from spanwise.settings import Config, Layer, Settings, declared_options, find_config, in_force, load_config, settings_of
+from spanwise.settings import (
+    Config,
+    Layer,
+    Settings,
+    check_metadata,
+    declared_options,
+    find_config,
+    in_force,
+    load_config,
+    settings_of,
+    with_extra,
+)
 from spanwise.tokens import tokenizer_of
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
@@ -35,9 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     order = Order(dialect, arguments.id_prefix, arguments.input_format, tuple(arguments.offsets))
     tokenizer_of(settings_of(general).tokenizer)  # a wrong name is told once, not for every file
     piped = "-" in arguments.paths
-    include, exclude = ([*_listed(general, name), *getattr(arguments, name)] for name in ("include", "exclude"))
-    known = (lambda _: True) if arguments.input_format and include else has_reader
+    include, exclude = (patterns_of(config, arguments, name) for name in ("include", "exclude"))
+    known = (lambda _: True) if arguments.input_format and arguments.include else has_reader
     found = find_files([path for path in arguments.paths if path != "-"], known=known, include=include, exclude=exclude)
+    _refuse_to_overwrite(arguments.output, found.files)
     jobs = _jobs(found.files, config, flags, order, piped=piped)
     if not jobs and not found.failed:
         raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=_nothing_found(found))
@@ -49,7 +60,8 @@ def _usual_format(output: str | None, dialect: str | None) -> str:
     ending = PurePath(output or "").suffix[1:].lower()
     if ending in {"json", "parquet"}:
         return ending
-    return "view" if output is None and sys.stdout.isatty() and not dialect else "jsonl"
+    watched = output is None and sys.stdout is not None and sys.stdout.isatty()
+    return "view" if watched and not dialect else "jsonl"
 
 
 def run_demo(arguments: argparse.Namespace) -> int:
@@ -62,7 +74,7 @@ def run_demo(arguments: argparse.Namespace) -> int:
     wanted = [languages[name] for name in sorted(set(arguments.languages or languages))]
     settings = Settings("structure", "cl100k", {"max_tokens": 256}, {})
     with opened(None) as file:
-        writer = writer_of("view", file, None, 4)
+        writer = writer_of("view", file, None, lines=4)
         for path in wanted:
             metadata = {"document_id": path.stem, "file_path": path.name}
             job = Job(str(path), Settings("structure", "cl100k", settings.options, metadata), Order())
@@ -75,12 +87,15 @@ def run_demo(arguments: argparse.Namespace) -> int:
 def _chunk_all(jobs: list[Job], found: Found, form: str, arguments: argparse.Namespace) -> int:
     sizes = [(job, len(job.data) if job.data is not None else _size(job.file)) for job in jobs]
     workers = _workers(arguments.jobs, sum(size for _, size in sizes), len(jobs))
-    on_screen = arguments.output is None and sys.stdout.isatty()
+    on_screen = arguments.output is None and sys.stdout is not None and sys.stdout.isatty()
+    if form == "parquet" and on_screen:
+        raise OptionError("--format", "parquet can't be read on a terminal", hint="try -o chunks.parquet")
     progress = Progress(len(jobs), silent=arguments.quiet or on_screen)
-    screen = Screen(sys.stderr)
+    screen = for_people()
     failed = [_told(screen, progress, error) for error in found.failed]
     with opened(arguments.output) as file:
-        writer = writer_of(form, file, jobs[0].order.dialect if jobs else None, arguments.lines)
+        order = jobs[0].order if jobs else Order()
+        writer = writer_of(form, file, order.dialect, lines=arguments.lines, offsets=order.offsets)
         for outcome in in_order(chunk_files, batched(sizes), workers, _lost):
             if outcome.error:
                 failed.append(_told(screen, progress, outcome.error, outcome.file))
@@ -98,15 +113,15 @@ def _written(writer: Writer, outcome: Outcome, screen: Screen, progress: Progres
     progress.advance(outcome.chunks, outcome.size)
     for note in outcome.notes:
         progress.clear()
-        screen.line(f"{screen.painted('warning:', 'head')} {shown(outcome.file)}: {shown(note)}")
+        screen.line(f"{screen.painted('warning:', 'head')} {one_line(outcome.file)}: {one_line(note)}")
 
 
 def _told(screen: Screen, progress: Progress, error: SpanwiseError, file: str = "") -> str:
     """Tell in one line what failed, where, why, and what to do."""
-    words = " ".join(str(error).replace("\nhint: ", "; hint: ").split())
-    name = f"{shown(file)}: " if file and file not in words else ""
+    words = one_line(str(error).replace("\nhint: ", "; hint: ").replace("say its format: ", "say --input-format "))
+    name = f"{one_line(file)}: " if file and one_line(file) not in words else ""
     progress.clear()
-    screen.line(f"{screen.painted('error:', 'error')} {name}{shown(words)}")
+    screen.line(f"{screen.painted('error:', 'error')} {name}{words}")
     return words
 
 
@@ -143,6 +158,8 @@ def _jobs(files: list[str], config: Config, flags: list[Layer], order: Order, *,
         jobs.append(Job(file, known[key], order))
     _refuse_shared_names(jobs)
     if piped:
+        if sys.stdin is None:
+            raise UnreadableError("-", "can't be read: stdin is closed")
         settings = _with_extra(settings_of(in_force([*config.layers(None), *flags])))
         jobs.append(Job("-", settings, order, sys.stdin.buffer.read()))
     return jobs
@@ -158,13 +175,9 @@ def _refuse_shared_names(jobs: list[Job]) -> None:
 
 
 def _with_extra(settings: Settings) -> Settings:
-    """Put metadata that are no field of a document among its `extra`."""
-    names = set(Metadata.__dataclass_fields__)
-    extra = {name: value for name, value in settings.metadata.items() if name not in names}
-    fields = {name: value for name, value in settings.metadata.items() if name in names}
-    metadata = fields | ({"extra": extra} if extra else {})
-    Metadata.of({**metadata, "document_id": metadata.get("document_id", "x")})  # told once, not for every file
-    return Settings(settings.strategy, settings.tokenizer, settings.options, metadata)
+    """Check metadata once, not for every file, and put those of one's own in their place."""
+    check_metadata(settings.metadata)
+    return Settings(settings.strategy, settings.tokenizer, settings.options, with_extra(settings.metadata))
 
 
 def _workers(asked: int, size: int, files: int) -> int:
@@ -221,16 +234,32 @@ def _page_version(words: str) -> int:
 
 
 def _no_links(words: str) -> Any:
-    raise OptionError("--meta", "can't give links: they are read from the document", value=words)
+    raise OptionError("--meta links", "can't be given: they are read from the document", value=words)
+
+
+def _no_extra(words: str) -> Any:
+    raise OptionError("--meta extra", "can't be given", value=words, hint="keys of your own get there by themselves")
 
 
 _META_KINDS: Final[Mapping[str, Callable[[str], Any]]] = {
     "labels": lambda words: [label.strip() for label in words.split(",") if label.strip()],
     "page_version": _page_version,
     "links": _no_links,
-    "extra": _no_links,
+    "extra": _no_extra,
 }
 
 
-def _listed(general: Mapping[str, Any], name: str) -> list[str]:
-    return list(general[name].value) if name in general else []
+def patterns_of(config: Config, arguments: argparse.Namespace, name: str) -> list[str | Patterns]:
+    """Give the patterns of the command line, and those of the config file as seen from there."""
+    given: list[str | Patterns] = [*getattr(arguments, name)]
+    if config.path and (lines := (config.general or {}).get(name)):
+        given.append(Patterns(tuple(lines), config.path.parent.as_posix()))
+    return given
+
+
+def _refuse_to_overwrite(output: str | None, files: list[str]) -> None:
+    """Refuse to write chunks over the document that they come from."""
+    if output and os.path.exists(output):  # noqa: PTH110 - the other way raises for a name that is too long
+        place = os.path.realpath(output)
+        if any(os.path.realpath(file) == place for file in files):
+            raise OptionError("-o", "is one of the documents", value=output, hint="name another file")

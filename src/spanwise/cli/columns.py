@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.dialects import FIELDS_OF
@@ -42,12 +43,14 @@ _SHAPES: Final[dict[str, Any]] = {
 _FIXED_SIZE: Final = {"strategy": _TEXT, "tokenCount": _NUMBER, "hasOverlap": _FLAG}
 
 
-def schema_of(dialect: str | None) -> pyarrow.Schema:
-    """Give the columns of a dialect, or of our own records."""
+def schema_of(dialect: str | None, offsets: Sequence[str] = ()) -> pyarrow.Schema:
+    """Give the columns of a dialect, or of our own records, which may have ranges in other measures."""
     import pyarrow
 
     shapes = _SHAPES | ({"metadata": _FIXED_SIZE} if dialect == "fixed-size" else {})
-    return pyarrow.schema([(name, _type(shapes.get(name, _TEXT))) for name in FIELDS_OF[dialect]])
+    more = [f"{name}_{edge}" for name in offsets for edge in ("start", "end")] if dialect is None else []
+    shapes["pieces"] = [_PIECES[0] | dict.fromkeys(more, _NUMBER)]
+    return pyarrow.schema([(name, _type(shapes.get(name, _TEXT))) for name in (*FIELDS_OF[dialect], *more)])
 
 
 def row_of(record: dict[str, Any], schema: pyarrow.Schema) -> dict[str, Any]:

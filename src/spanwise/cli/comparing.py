@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     summary = Counter(change.change for change in changes)
     counts = {name: summary[name] for name in _SIGNS} | {"to_embed": sum(change.embed for change in changes)}
     if arguments.json:
-        _write_json([change._asdict() for change in changes if change.change != "kept"], counts)
+        _write_json([change._asdict() for change in changes if change.change != "kept" or change.embed], counts)
     else:
         _show(Screen(sys.stdout), changes, counts)
     return 0
@@ -79,16 +79,24 @@ def _places(path: str) -> dict[str, _Place]:
         if "content_id" not in record:
             hint = "diff reads what spanwise chunk writes without --dialect"
             raise UnreadableError(path, "holds records without a content_id", hint=hint)
-        metadata = record["metadata"]
-        places[record["content_id"]] = _Place(
-            record["chunk_id"],
-            record["content_hash"],
-            metadata.get("file_path") or metadata.get("source_url") or record["document_id"],
-            record["chunk_index"],
-            " › ".join(record["headings_path"]),
-            fitted(" ".join(record["normalized_text"][:200].split()), 80),
-        )
+        try:
+            places[record["content_id"]] = _place(record)
+        except (TypeError, KeyError, AttributeError) as error:
+            hint = "spanwise check names what is wrong"
+            raise UnreadableError(path, "holds records that are no chunks", hint=hint) from error
     return places
+
+
+def _place(record: dict[str, Any]) -> _Place:
+    metadata = record["metadata"]
+    return _Place(
+        record["chunk_id"],
+        record["content_hash"],
+        metadata.get("file_path") or metadata.get("source_url") or record["document_id"],
+        record["chunk_index"],
+        " › ".join(record["headings_path"]),
+        fitted(" ".join(record["normalized_text"][:200].split()), 80),
+    )
 
 
 def _show(screen: Screen, changes: list[Change], counts: dict[str, int]) -> None:

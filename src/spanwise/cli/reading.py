@@ -6,9 +6,11 @@ import argparse
 import sys
 from typing import Any
 
-from spanwise.api import read, read_text
+from spanwise.api import read
 from spanwise.cli.terminal import Screen, shown, table
 from spanwise.documents import Document, Part
+from spanwise.errors import UnreadableError
+from spanwise.readers import read_string
 from spanwise.readers.characters import decoded
 from spanwise.tokens import TokenMap, tokenizer_of
 
@@ -39,8 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _document(arguments: argparse.Namespace) -> Document:
     if arguments.file == "-":
-        text, _ = decoded(sys.stdin.buffer.read(), "-")
-        return read_text(text, arguments.input_format or "markdown")
+        if sys.stdin is None:
+            raise UnreadableError("-", "can't be read: stdin is closed")
+        text, guessed = decoded(sys.stdin.buffer.read(), "-")
+        return read_string(text, arguments.input_format or "markdown", {}, guessed)
     return read(arguments.file, format=arguments.input_format)
 
 

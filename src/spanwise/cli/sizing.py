@@ -52,21 +52,31 @@ def sizes_of(name: str, records: Iterable[dict[str, Any]]) -> Sizes:
     """Go through the records once."""
     sizes = Sizes(name)
     for record in records:
-        inner = record.get("metadata") or {}
-        tokens = next((home[key] for home, key in _token_fields(record, inner) if key in home), None)
-        if not isinstance(tokens, int):
-            raise UnreadableError(name, "holds records without a token count", hint="write them with spanwise chunk")
-        sizes.tokens.append(tokens)
-        sizes.types[str(record.get("chunk_type") or record.get("chunkType") or "unknown")] += 1
-        sizes.depths[len(record.get("headings_path") or record.get("full_heading_hierarchy") or ())] += 1
-        sizes.documents.add(str(record.get("document_id") or record.get("note_id") or record.get("page_id") or name))
-        sizes.characters += len(_text(record))
-        sizes.oversize += bool(record.get("oversize"))
-        for piece in record.get("pieces") or ():
-            length = piece["end"] - piece["start"]
-            sizes.overlap += length if piece["role"].startswith("overlap") else 0
-            sizes.context += length if piece["role"] == "context" else 0
+        try:
+            _take_in(sizes, record)
+        except (TypeError, KeyError, AttributeError) as error:
+            hint = "spanwise check names what is wrong"
+            raise UnreadableError(name, "holds records that are no chunks", hint=hint) from error
     return sizes
+
+
+def _take_in(sizes: Sizes, record: dict[str, Any]) -> None:
+    name = sizes.name
+    metadata = record.get("metadata")
+    inner = metadata if isinstance(metadata, dict) else {}
+    tokens = next((home[key] for home, key in _token_fields(record, inner) if key in home), None)
+    if type(tokens) is not int:
+        raise UnreadableError(name, "holds records without a token count", hint="write them with spanwise chunk")
+    sizes.tokens.append(tokens)
+    sizes.types[str(record.get("chunk_type") or record.get("chunkType") or "unknown")] += 1
+    sizes.depths[len(record.get("headings_path") or record.get("full_heading_hierarchy") or ())] += 1
+    sizes.documents.add(str(record.get("document_id") or record.get("note_id") or record.get("page_id") or name))
+    sizes.characters += len(_text(record))
+    sizes.oversize += bool(record.get("oversize"))
+    for piece in record.get("pieces") or ():
+        length = piece["end"] - piece["start"]
+        sizes.overlap += length if piece["role"].startswith("overlap") else 0
+        sizes.context += length if piece["role"] == "context" else 0
 
 
 def _token_fields(record: dict[str, Any], inner: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import IO, Final
 from unicodedata import combining, east_asian_width
@@ -16,7 +18,8 @@ _COLOURS: Final = {
     "head": "33", "strong": "1", "overlap": "36", "context": "35", "error": "31", "good": "32", "dim": "2",
 }  # fmt: skip
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
-_CONTROL: Final = {code: "�" for code in (*range(32), *range(127, 160)) if code not in {9, 10}}
+_STEERING: Final = (*range(32), *range(127, 160), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROL: Final = {code: "�" for code in (*_STEERING, *range(0xD800, 0xE000)) if code not in {9, 10}}
 
 
 class Screen:
@@ -25,7 +28,7 @@ class Screen:
     def __init__(self, stream: IO[str], write: Callable[[str], object] | None = None) -> None:
         """Look at the stream once; `write` if the words go somewhere else in the end."""
         self._write = write or stream.write
-        wanted = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self.coloured = stream.isatty() and wanted
         self.width = min(shutil.get_terminal_size((100, 24)).columns, 140)
 
@@ -43,6 +46,11 @@ def shown(text: str) -> str:
     return text.translate(_CONTROL).expandtabs(4)
 
 
+def one_line(text: str) -> str:
+    """Show a name, which may hold anything, on one line."""
+    return shown(text).replace("\n", "�")
+
+
 def columns(text: str) -> int:
     """Count the columns that a text takes; a Chinese character takes two, a combining mark none."""
     return len(text) if text.isascii() else sum(map(_columns, text))
@@ -58,6 +66,20 @@ def fitted(text: str, width: int) -> str:
         return text
     reached = accumulate(map(_columns, text))
     return text[: sum(1 for column in reached if column < width)] + "…"
+
+
+def folded(text: str, width: int) -> list[str]:
+    """Break a line into parts of so many columns."""
+    parts = [""]
+    taken = 0
+    for character in text:
+        size = _columns(character)
+        if taken + size > width:
+            parts.append("")
+            taken = 0
+        parts[-1] += character
+        taken += size
+    return parts
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
@@ -100,6 +122,18 @@ def said(number: float, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def for_people() -> Screen:
+    """Give the screen behind stderr; where nobody listens the words are lost, and nothing else."""
+    return Screen(sys.stderr or io.StringIO(), _to_people)
+
+
+def _to_people(words: str) -> None:
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None:
+            sys.stderr.write(words)
+            sys.stderr.flush()
+
+
 class Progress:
     """A line on stderr that tells how far the work is; only for work over two seconds, and only for people."""
 
@@ -107,7 +141,7 @@ class Progress:
         """Begin to count."""
         self._total, self._clock = total, clock
         self._begun = self._drawn = clock()
-        self._wanted = sys.stderr.isatty() and not silent
+        self._wanted = sys.stderr is not None and sys.stderr.isatty() and not silent
         self._visible = False
         self.documents = self.chunks = self.size = 0
 
@@ -119,8 +153,8 @@ class Progress:
         now = self._clock()
         if self._wanted and now - self._begun > 2 and now - self._drawn > 0.1:
             self._drawn, self._visible = now, True
-            sys.stderr.write(f"\r\x1b[K{self.words()}")
-            sys.stderr.flush()
+            width = shutil.get_terminal_size((100, 24)).columns
+            _to_people(f"\r\x1b[K{fitted(self.words(), width - 1)}")
 
     def words(self) -> str:
         """Say how far the work is."""
@@ -142,6 +176,5 @@ class Progress:
     def clear(self) -> None:
         """Take the line away."""
         if self._visible:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _to_people("\r\x1b[K")
             self._visible = False

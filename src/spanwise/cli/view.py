@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from spanwise.cli.terminal import Screen, columns, fitted, padded, said, shown
+from spanwise.cli.terminal import Screen, columns, fitted, folded, one_line, padded, said, shown
 
 # how a role is painted, and the sign that says the same without colour
 _ROLES: Final = {
@@ -24,14 +24,14 @@ def show_view(screen: Screen, file: str, records: Sequence[dict[str, Any]], line
         screen.line(_head(screen, record))
         for role, text in pieces_of(record):
             colour, sign = _ROLES[role]
-            for line in _some(text.splitlines(), lines):
-                screen.line(f"  {sign} {fitted(shown(line), screen.width - 6)}".rstrip(), colour)
+            for line in _some(shown(text).splitlines(), lines, screen.width - 6):
+                screen.line(f"  {sign} {line}".rstrip(), colour)
         screen.line()
 
 
 def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> None:
     title = records[0]["metadata"]["title"] if records else None
-    name = f"━━ {shown(file)}" + (f": {shown(title)}" if title else "")
+    name = f"━━ {one_line(file)}" + (f": {one_line(title)}" if title else "")
     screen.line(fitted(name, screen.width), "strong")
     screen.line(f"   {said(len(records), 'chunk')}\n", "dim")
 
@@ -56,10 +56,13 @@ def pieces_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
         reached = end
 
 
-def _some(lines: list[str], most: int) -> list[str]:
-    if not most or len(lines) <= most:
-        return lines
-    return [*lines[: most - 1], f"… {len(lines)} lines in all"]
+def _some(lines: list[str], most: int, width: int) -> list[str]:
+    """Give the first lines, each cut to the width; without a limit all of them, folded."""
+    if not most:
+        return [part for line in lines for part in folded(line, width)]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], f"… {len(lines)} lines in all"]
+    return [fitted(line, width) for line in lines]
 
 
 def show_rows(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> None:

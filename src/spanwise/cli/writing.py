@@ -7,7 +7,7 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, Protocol
@@ -26,14 +26,18 @@ class OutputError(Exception):
 def opened(path: str | None) -> Iterator[IO[bytes]]:
     """Open stdout, or a file that takes its name only when everything is in it."""
     if path is None:
+        if sys.stdout is None:
+            raise OutputError("the output can't be written (stdout is closed)")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     with _named(path):
-        target = Path(path).resolve()
-        if target.is_dir():
+        target = Path(os.path.realpath(path))
+        if target.is_symlink():
+            raise OutputError(f"{path} can't be written (its links lead in a circle)")
+        if target.is_dir() or path.endswith("/"):
             hint = f"name a file in it, such as {(Path(path) / 'chunks.jsonl').as_posix()}"
-            raise OptionError("-o", "is a folder", value=path, hint=hint)
+            raise OptionError("-o", "names a folder", value=path, hint=hint)
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):  # a device or pipe can't be replaced
             with target.open("wb") as file:
                 yield file
@@ -122,7 +126,7 @@ class Json:
 class Parquet:
     """A Parquet file; values that have a shape of their own for every document are JSON text."""
 
-    def __init__(self, file: IO[bytes], dialect: str | None) -> None:
+    def __init__(self, file: IO[bytes], dialect: str | None, offsets: Sequence[str]) -> None:
         """Begin a file with the columns of a dialect."""
         try:
             import pyarrow.parquet as parquet
@@ -131,7 +135,7 @@ class Parquet:
             raise MissingExtraError("pyarrow", "is needed for --format parquet", hint=hint) from error
         from spanwise.cli.columns import schema_of
 
-        self._schema = schema_of(dialect)
+        self._schema = schema_of(dialect, offsets)
         self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
 
@@ -162,8 +166,10 @@ class Shown:
     def __init__(self, file: IO[bytes], *, whole: bool, lines: int) -> None:
         """Write to the terminal, or to a file that somebody will read."""
         self._whole, self._lines = whole, lines
-        to_file = file is not sys.stdout.buffer
-        self._screen = Screen(io.StringIO() if to_file else sys.stdout, lambda words: file.write(words.encode()))
+        to_file = sys.stdout is None or file is not sys.stdout.buffer
+        self._screen = Screen(
+            io.StringIO() if to_file else sys.stdout, lambda words: file.write(words.encode("utf-8", "replace"))
+        )
 
     def write(self, outcome: Outcome) -> None:
         """Show the chunks of a file."""
@@ -187,13 +193,15 @@ def records_in(lines: bytes) -> list[dict[str, Any]]:
 FORMATS: Final = ("jsonl", "json", "parquet", "table", "view")
 
 
-def writer_of(name: str, file: IO[bytes], dialect: str | None, lines: int) -> Writer:
+def writer_of(
+    name: str, file: IO[bytes], dialect: str | None, *, lines: int = 0, offsets: Sequence[str] = ()
+) -> Writer:
     """Give the writer of a format."""
     if name in {"table", "view"} and dialect:
         hint = "try --format jsonl"
         raise OptionError("--format", f"{name} shows Spanwise's own records, not a dialect", value=dialect, hint=hint)
     if name == "parquet":
-        return Parquet(file, dialect)
+        return Parquet(file, dialect, offsets)
     if name in {"table", "view"}:
         return Shown(file, whole=name == "view", lines=lines)
     return Json(file) if name == "json" else JsonLines(file)

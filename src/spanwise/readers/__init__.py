@@ -36,7 +36,8 @@ def read_file(path: str | os.PathLike[str], form: str | None, given: Mapping[str
     if not isinstance(path, str | os.PathLike):
         raise UnreadableError("path", "must be a string or a path", value=path)
     place = Path(path)
-    name = place.as_posix().encode("utf-8", "replace").decode()  # a name on disk may be no text
+    # a name on disk may be no text; two that differ must not become one
+    name = place.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     if form is None:
         form = EXTENSIONS.get(place.suffix.lower())
         if form is None:

@@ -1,0 +1,333 @@
+"""Which files of a folder are documents: the walk, `.gitignore` as git reads it, patterns, hidden files and links."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
+
+import pytest
+
+from command import files, without_rights
+from spanwise.errors import SpanwiseError
+from spanwise.folders import Found, find_files
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def made(folder: Path, *names: str, ignored: dict[str, str] | None = None) -> None:
+    """Make empty files, and `.gitignore` files in the folders that are named."""
+    files(folder, dict.fromkeys(names, ""))
+    files(folder, {str(PurePath(place, ".gitignore")): text for place, text in (ignored or {}).items()})
+
+
+def found(*paths: str, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Found:
+    return find_files(paths or ["."], known=lambda _: True, include=include, exclude=exclude)
+
+
+# ------------------------------------------------------------------------------------------------------- the walk
+
+
+def test_a_folder_is_walked_to_the_bottom_in_the_order_of_names(folder: Path) -> None:
+    made(folder, "b.md", "a/z.md", "a/b/c/d.md", "a.md", "B.md")
+    assert found().files == ["B.md", "a.md", "a/b/c/d.md", "a/z.md", "b.md"]
+
+
+def test_names_begin_with_the_path_that_was_given(folder: Path) -> None:
+    made(folder, "docs/a.md", "docs/b/c.md")
+    assert found("docs").files == found("docs/").files == found("./docs//").files == ["docs/a.md", "docs/b/c.md"]
+    assert found(str(folder / "docs")).files == [f"{folder.as_posix()}/docs/{name}" for name in ("a.md", "b/c.md")]
+
+
+def test_a_folder_may_lie_above(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(folder, "docs/a.md", "work/b.md")
+    monkeypatch.chdir(folder / "work")
+    assert found("../docs").files == ["../docs/a.md"]
+    assert found("..").files == ["../docs/a.md", "../work/b.md"]
+
+
+def test_a_file_that_is_named_is_always_taken(folder: Path) -> None:
+    made(folder, "docs/.hidden.md", "docs/x.bin", ignored={"docs": "*\n"})
+    one = find_files(["docs/.hidden.md", "docs/x.bin"], known=lambda _: False, include=["*.md"], exclude=["*"])
+    assert one.files == ["docs/.hidden.md", "docs/x.bin"]
+    assert not one.passed_over
+
+
+def test_every_file_is_taken_once(folder: Path) -> None:
+    made(folder, "docs/a.md", "docs/b/c.md")
+    (folder / "docs/link.md").symlink_to("a.md")
+    assert found("docs", "docs/b", "docs/b/c.md", "docs").files == ["docs/a.md", "docs/b/c.md"]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+def test_the_order_of_paths_changes_nothing(order: list[int], folder: Path) -> None:
+    made(folder, "docs/a.md", "docs/b/c.md")
+    (folder / "link.md").symlink_to("docs/a.md")
+    paths = ["link.md", "docs", str(folder / "docs")]
+    assert found(*(paths[place] for place in order)).files == found(*paths).files
+
+
+def test_what_is_passed_over_in_two_ways_is_counted_once(folder: Path) -> None:
+    made(folder, "docs/a.md", "docs/b/.hidden", "docs/b/c.md")
+    assert found("docs", "docs/b", "./docs").passed_over == {"hidden": 1}
+
+
+@pytest.mark.parametrize("path", ["nope", "nope/", "a.md/b", ""])
+def test_a_path_that_does_not_exist_is_told(path: str, folder: Path) -> None:
+    made(folder, "a.md")
+    try:
+        failed: Sequence[SpanwiseError] = found(path).failed
+    except SpanwiseError as error:
+        failed = [error]
+    assert [error.subject for error in failed] == [path]
+
+
+def test_what_no_reader_knows_is_counted_by_its_kind(folder: Path) -> None:
+    made(folder, "a.md", "b.bin", "c/d.bin", "e.jpg")
+    few = find_files(["."], known=lambda name: name.endswith(".md"))
+    assert few.files == ["a.md"]
+    assert few.passed_over == {"no reader for .bin": 2, "no reader for .jpg": 1}
+
+
+def test_hidden_files_and_folders_are_passed_over_and_counted(folder: Path) -> None:
+    made(folder, "a.md", ".hidden.md", ".folder/b.md", ".folder/c.md", "d/.e.md")
+    assert found().files == ["a.md"]
+    assert found().passed_over == {"hidden": 3}  # a folder counts as one
+
+
+def test_a_hidden_folder_that_is_named_is_walked(folder: Path) -> None:
+    made(folder, ".notes/a.md", ".notes/.git/b.md")
+    assert found(".notes").files == [".notes/a.md"]
+
+
+def test_the_folder_of_git_is_nothing_that_was_left_out(folder: Path) -> None:
+    made(folder, "a.md", ".git/config", ignored={"": "\n"})
+    assert found().files == ["a.md"]
+    assert not found().passed_over
+
+
+# -------------------------------------------------------------------------------------------------- links and pipes
+
+
+def test_a_linked_file_is_a_file(folder: Path) -> None:
+    made(folder, "elsewhere/a.md", "docs/b.md")
+    (folder / "docs/a.md").symlink_to("../elsewhere/a.md")
+    assert found("docs").files == ["docs/a.md", "docs/b.md"]
+
+
+def test_a_linked_folder_inside_is_not_followed_but_counted(folder: Path) -> None:
+    made(folder, "elsewhere/a.md", "docs/b.md")
+    (folder / "docs/more").symlink_to("../elsewhere")
+    (folder / "docs/round").symlink_to(".")
+    assert found("docs").files == ["docs/b.md"]
+    assert found("docs").passed_over == {"linked folder": 2}
+
+
+def test_a_linked_folder_that_is_named_is_walked(folder: Path) -> None:
+    made(folder, "elsewhere/a.md")
+    (folder / "docs").symlink_to("elsewhere")
+    assert found("docs").files == ["docs/a.md"]
+
+
+def test_a_dangling_link_is_found_so_that_it_can_be_told(folder: Path) -> None:
+    made(folder, "docs/a.md")
+    (folder / "docs/gone.md").symlink_to("nowhere")
+    (folder / "docs/loop.md").symlink_to("loop.md")
+    assert found("docs").files == ["docs/a.md", "docs/gone.md", "docs/loop.md"]
+
+
+def test_a_pipe_is_no_document(folder: Path) -> None:
+    made(folder, "docs/a.md")
+    os.mkfifo(folder / "docs/pipe.md")
+    assert found("docs").files == ["docs/a.md"]
+    assert found("docs").passed_over.total() == 1
+
+
+def test_names_that_are_no_text_are_found(folder: Path) -> None:
+    name = os.fsdecode(b"docs/n\xffme.md")
+    made(folder, name, os.fsdecode(b"docs/d\xff/inner.md"))
+    assert name in found("docs").files
+    assert len(found("docs").files) == 2
+
+
+@pytest.fixture
+def shut(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give a folder that everybody may enter, with one inside that nobody may."""
+    with tempfile.TemporaryDirectory() as name:
+        place = files(Path(name), {"a.md": "", "shut/b.md": "", "z.md": ""})
+        place.chmod(0o755)
+        (place / "shut").chmod(0)
+        monkeypatch.chdir(place)
+        yield place
+        (place / "shut").chmod(0o755)
+
+
+def test_a_folder_that_may_not_be_read_fails_alone(shut: Path) -> None:
+    with without_rights():
+        answer = found(".")
+    assert answer.files == ["a.md", "z.md"]
+    assert [(PurePath(error.subject), error.rule) for error in answer.failed] == [
+        (PurePath("shut"), "can't be opened (Permission denied)")
+    ]
+
+
+@pytest.mark.parametrize("path", ["shut", "shut/b.md"])
+def test_a_path_that_may_not_be_entered_fails_alone(path: str, shut: Path) -> None:
+    with without_rights():
+        answer = found("a.md", path)
+    assert "a.md" in answer.files
+    told = [error.subject for error in answer.failed] + answer.files
+    assert path in told  # either it is told here, or whoever opens it will be told
+
+
+# ----------------------------------------------------------------------------------------------------- .gitignore
+
+TREE = ("docs/x.md", "docs/x.txt", "docs/api/y.md", "docs/api/y.txt", "z.md", "z.txt", "build/o.md", "src/build/p.md")
+
+
+@pytest.mark.parametrize(
+    ("patterns", "left"),
+    [
+        ("*.txt", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ("build", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt z.md z.txt"),
+        ("build/", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt z.md z.txt"),
+        ("/build", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt src/build/p.md z.md z.txt"),
+        ("z.md/", " ".join(sorted(TREE))),  # that is no folder
+        ("docs/*.md", "build/o.md docs/api/y.md docs/api/y.txt docs/x.txt src/build/p.md z.md z.txt"),
+        ("docs/**/*.md", "build/o.md docs/api/y.txt docs/x.txt src/build/p.md z.md z.txt"),
+        ("**/api", "build/o.md docs/x.md docs/x.txt src/build/p.md z.md z.txt"),
+        ("*\n!*/\n!*.md", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ("/*\n!/docs", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt"),
+        ("*\n!docs/", ""),  # the folder is let in again, what is in it is not
+        ("docs/**\n!docs/x.md", "build/o.md docs/x.md src/build/p.md z.md z.txt"),
+        ("docs/**\n!docs/**/\n!docs/**/*.md", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md z.txt"),
+        ("docs/*\n!docs/api", "build/o.md docs/api/y.md docs/api/y.txt src/build/p.md z.md z.txt"),
+        ("docs/\n!docs/x.md", "build/o.md src/build/p.md z.md z.txt"),  # a folder that is out stays out
+        ("**/build/\n!src/build/", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt src/build/p.md z.md z.txt"),
+        ("*.txt\n!docs/", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ("[xyz].txt", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ("[!z].*", "z.md z.txt"),
+        ("?.md\n!o.md", "build/o.md docs/api/y.txt docs/x.txt z.txt"),
+        ("# *.md\n\n   \n*.txt   ", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ("*.txt\r\nbuild\r\n", "docs/api/y.md docs/x.md z.md"),
+        ("!", " ".join(sorted(TREE))),  # git reads over what means nothing
+        ("/", " ".join(sorted(TREE))),
+        ("[\n*.txt", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ("\\", " ".join(sorted(TREE))),
+    ],
+)
+def test_patterns_mean_what_they_mean_to_git(patterns: str, left: str, folder: Path) -> None:
+    made(folder, *TREE, ignored={"": patterns})
+    assert found().files == left.split()
+
+
+def test_ignored_files_are_counted(folder: Path) -> None:
+    made(folder, *TREE, ignored={"": "*.txt\nbuild/\n"})
+    assert found().passed_over == {"ignored by .gitignore": 5}  # three files, two folders
+
+
+def test_names_with_signs_can_be_ignored(folder: Path) -> None:
+    made(folder, "#a.md", "!b.md", "c .md", "d [1].md", "é.md", ignored={"": "\\#a.md\n\\!b.md\nd \\[1\\].md\né.md\n"})
+    assert found().files == ["c .md"]
+
+
+@pytest.mark.parametrize(
+    ("ignored", "left"),
+    [
+        ({"docs": "*.txt"}, "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md z.txt"),
+        ({"docs": "/api"}, "build/o.md docs/x.md docs/x.txt src/build/p.md z.md z.txt"),
+        ({"docs": "/docs/api"}, " ".join(sorted(TREE))),
+        ({"": "*.txt\nz*\nsrc", "docs": "!*.txt"}, "build/o.md docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt"),
+        ({"": "*.txt", "docs/api": "!y.txt"}, "build/o.md docs/api/y.md docs/api/y.txt docs/x.md src/build/p.md z.md"),
+        ({"": "*.txt", "docs": "!api/"}, "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ({"": "*.txt", "docs": "!*/"}, "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ({"": "docs/", "docs": "!x.md"}, "build/o.md src/build/p.md z.md z.txt"),
+        ({"": "build/\nz*", "src": "!build/"}, "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt src/build/p.md"),
+    ],
+)  # fmt: skip
+def test_the_nearest_gitignore_that_speaks_of_a_file_decides(ignored: dict[str, str], left: str, folder: Path) -> None:
+    made(folder, *TREE, ignored=ignored)
+    assert found().files == left.split()
+
+
+def test_a_gitignore_above_holds_inside_a_repository(folder: Path) -> None:
+    made(folder, *TREE, ".git/HEAD", ignored={"": "*.txt\n/docs/api\n/x.md\n"})
+    assert found("docs").files == ["docs/x.md"]
+    assert found(str(folder / "docs")).files == [f"{folder.as_posix()}/docs/x.md"]
+
+
+def test_a_gitignore_above_has_no_say_without_a_repository(folder: Path) -> None:
+    made(folder, *TREE, ignored={"": "*.txt\n"})
+    assert "docs/x.txt" in found("docs").files
+
+
+def test_a_gitignore_above_the_repository_has_no_say(folder: Path) -> None:
+    made(folder, *TREE, "docs/.git/HEAD", ignored={"": "*.txt\n"})
+    assert "docs/x.txt" in found("docs").files
+    assert "docs/api/y.txt" in found("docs/api").files
+
+
+def test_a_worktree_whose_git_is_a_file_is_a_repository(folder: Path) -> None:
+    files(folder, {".git": "gitdir: elsewhere\n"})
+    made(folder, *TREE, ignored={"": "*.txt\n"})
+    assert found("docs/api").files == ["docs/api/y.md"]
+
+
+def test_a_gitignore_that_is_a_folder_or_no_text_breaks_nothing(folder: Path) -> None:
+    made(folder, "a.md", "b/c.md", "b/d.txt")
+    (folder / ".gitignore").mkdir()
+    (folder / "b/.gitignore").write_bytes(b"\xff\xfe*\n*.txt\n")
+    assert found().files == ["a.md", "b/c.md"]
+
+
+# ---------------------------------------------------------------------------------------------- include and exclude
+
+
+@pytest.mark.parametrize(
+    ("include", "left"),
+    [
+        (["*.md"], "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        (["docs/"], "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt"),
+        (["docs/api", "z.*"], "docs/api/y.md docs/api/y.txt z.md z.txt"),
+        (["/*.md"], "z.md"),
+        (["*.md", "!z.md"], "build/o.md docs/api/y.md docs/x.md src/build/p.md"),
+        (["nothing"], ""),
+    ],
+)
+def test_only_what_is_included_is_taken(include: list[str], left: str, folder: Path) -> None:
+    made(folder, *TREE)
+    assert found(include=include).files == left.split()
+    assert found(include=include).passed_over["not included"] == len(TREE) - len(left.split())
+
+
+@pytest.mark.parametrize(
+    ("exclude", "left"),
+    [
+        (["*.md"], "docs/api/y.txt docs/x.txt z.txt"),
+        (["docs/"], "build/o.md src/build/p.md z.md z.txt"),
+        (["build", "*.txt"], "docs/api/y.md docs/x.md z.md"),
+        (["/build"], "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt src/build/p.md z.md z.txt"),
+        (["*.md", "!z.md"], "docs/api/y.txt docs/x.txt z.md z.txt"),
+    ],
+)
+def test_what_is_excluded_is_not_taken(exclude: list[str], left: str, folder: Path) -> None:
+    made(folder, *TREE)
+    assert found(exclude=exclude).files == left.split()
+    assert found(exclude=exclude).passed_over["excluded"] > 0
+
+
+def test_patterns_are_seen_from_the_folder_that_is_walked(folder: Path) -> None:
+    made(folder, *TREE)
+    assert found("docs", include=["/x.*"]).files == ["docs/x.md", "docs/x.txt"]
+    assert found("docs", exclude=["api/"]).files == ["docs/x.md", "docs/x.txt"]
+
+
+def test_exclude_beats_include_and_include_does_not_beat_gitignore(folder: Path) -> None:
+    made(folder, *TREE, ignored={"": "*.txt\n"})
+    assert found(include=["docs/"], exclude=["*.md"]).files == []
+    assert found(include=["*.txt"]).files == []
