@@ -271,7 +271,7 @@ def test_an_unknown_extension_is_refused(tmp_path: Path) -> None:
     words = refused(caught)
     assert "a.xyz" in words
     assert ".md" in words
-    assert 'format="text"' in words
+    assert "say its format: markdown or text" in words
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

@@ -74,9 +74,12 @@ def _document(reading: Reading, form: str, given: Mapping[str, Any]) -> Document
     """Join what the reader found with what the caller knows better."""
     known = {"source_type": form, **reading.found}
     known |= {name: value for name, value in given.items() if value is not None}
+    own = reading.found.get("extra", {})
+    if own and isinstance(given.get("extra"), Mapping):
+        known["extra"] = {**own, **given["extra"]}
     if not known.get("document_id") and not known.get("source_url") and not known.get("file_path"):
-        known["document_id"] = known.get("extra", {}).get("id", "")  # its own name, where no source gives it one
+        known["document_id"] = own.get("id", "")  # its own name, where no source gives it one
     if not known.get("document_id"):
         known["document_id"] = derived_document_id(known, reading.text)
-    starts = reading.link_starts if "links" not in given else ()
+    starts = reading.link_starts if given.get("links") is None else ()
     return Document(reading.text, reading.blocks, reading.pages, Metadata.of(known), reading.left_out, starts)
