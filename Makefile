@@ -1,6 +1,7 @@
 # make demo: set up .venv and chunk the documents that come with the project
 # make test: set up .venv and run lint, types, import rules and all tests
-# make bench: compare speed with a bare token count; BENCH="--markdown FOLDER --prose FOLDER" for texts of your own
+# make bench: compare with the peers, in an environment of its own (about ten minutes);
+#             BENCH="--markdown FOLDER --prose FOLDER" for texts of your own, BENCH=--quick for a first look
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -24,13 +25,21 @@ types: .venv/ready
 tests: .venv/ready $(SPECS)/ready
 	$(BIN)/pytest
 
-bench: .venv/ready
-	$(BIN)/python bench/speed.py $(BENCH)
+bench: .venv-bench/ready
+	.venv-bench/bin/python bench/run.py $(BENCH)
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv || (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv)
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
+	touch $@
+
+# peers one by one: one that can't be had is shown as "not installed", the others are measured
+.venv-bench/ready: pyproject.toml bench/requirements.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/pip install --quiet --disable-pip-version-check --editable .
+	grep -v '^#' bench/requirements.txt | while read -r peer; do \
+		.venv-bench/bin/pip install --quiet --disable-pip-version-check "$$peer" || true; done
 	touch $@
 
 # the examples of the CommonMark and GitHub specifications come with marko's source package
@@ -39,4 +48,4 @@ $(SPECS)/ready: .venv/ready
 	touch $@
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

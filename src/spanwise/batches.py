@@ -9,10 +9,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
 from typing import Any, Final, NamedTuple, TypeVar
 
 from spanwise.api import chunk, read
@@ -104,6 +103,53 @@ def batched(files: Iterable[tuple[Given, int]]) -> Iterator[list[Given]]:
         yield batch
 
 
+class _Worker:
+    """A process that does one batch after the other, and the pipe to it."""
+
+    def __init__(self, work: Callable[[list[Given]], list[Done]]) -> None:
+        """Start it; Ctrl-C is for its parent, so it inherits a mask that keeps it out."""
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(work, theirs), daemon=True)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what was pressed meanwhile is heard now
+        theirs.close()  # so that the pipe ends when the worker does
+        self.number: int | None = None  # of the batch that it is at
+
+    def take(self) -> Any:
+        """Take what it has done; EOFError where it died over it."""
+        try:
+            well, answer = self.pipe.recv()
+        except OSError as error:
+            raise EOFError from error
+        if not well:
+            raise answer
+        return answer
+
+    def dismiss(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        self.pipe.close()
+
+
+def _serve(work: Callable[[list[Any]], list[Any]], pipe: Connection) -> None:
+    """Do batches until there are no more."""
+    collect_seldom()
+    while True:
+        try:
+            batch = pipe.recv()
+        except EOFError:  # nobody wants anything any more
+            return
+        try:
+            answer = True, work(batch)
+        except Exception as error:  # a fault of ours: the parent must see it
+            answer = False, error  # type: ignore[assignment]
+        pipe.send(answer)
+
+
 def in_order(
     work: Callable[[list[Given]], list[Done]],
     batches: Iterable[list[Given]],
@@ -116,28 +162,45 @@ def in_order(
             for job in batch:
                 yield from work([job])
         return
-    waiting: deque[tuple[list[Given], Future[list[Done]]]] = deque()
-    source, pool = iter(batches), _pool(workers)
+    source, reached = enumerate(batches), 0
+    begun: dict[int, list[Given]] = {}
+    done: dict[int, list[Done]] = {}
+    crew: list[_Worker] = []
     try:
+        crew += [_Worker(work) for _ in range(workers)]
         while True:
-            for batch in source:
-                waiting.append((batch, pool.submit(work, batch)))
-                if len(waiting) >= workers * _AHEAD:
-                    break
-            if not waiting:
+            for worker in crew:
+                if worker.number is None and len(begun) + len(done) < workers * _AHEAD:
+                    _give(worker, source, begun)
+            while reached in done:
+                yield from done.pop(reached)
+                reached += 1
+            busy = {worker.pipe: worker for worker in crew if worker.number is not None}
+            if not busy and not done:
                 return
-            batch, future = waiting.popleft()
-            try:
-                yield from future.result()
-            except BrokenProcessPool:
-                pool.shutdown()
-                yield from _one_by_one(work, batch, lost)
-                pool = _pool(workers)
-                waiting = deque((later, pool.submit(work, later)) for later, _ in waiting)
+            for pipe in wait(list(busy)):
+                worker = busy[pipe]  # type: ignore[index]
+                number = worker.number
+                assert number is not None  # it is busy
+                try:
+                    done[number] = worker.take()
+                    worker.number = None
+                except EOFError:
+                    worker.dismiss()
+                    crew[crew.index(worker)] = _Worker(work)
+                    done[number] = list(_one_by_one(work, begun[number], lost))
+                del begun[number]
     finally:
-        for child in multiprocessing.active_children():  # nothing is waited for: when all is well they are idle
-            child.kill()
-        pool.shutdown(cancel_futures=True)
+        for worker in crew:
+            worker.dismiss()
+
+
+def _give(worker: _Worker, source: Iterator[tuple[int, list[Given]]], begun: dict[int, list[Given]]) -> None:
+    for number, batch in source:
+        worker.number, begun[number] = number, batch
+        with suppress(OSError):  # it died meanwhile: that is seen when its answer is due
+            worker.pipe.send(batch)
+        return
 
 
 def _one_by_one(
@@ -145,23 +208,14 @@ def _one_by_one(
 ) -> Iterator[Done]:
     """Do the jobs of a batch that killed its worker, each in a worker of its own."""
     for job in batch:
-        with _pool(1) as pool:
-            try:
-                yield from pool.submit(work, [job]).result()
-            except BrokenProcessPool:
-                yield lost(job)
-
-
-def _pool(workers: int) -> ProcessPoolExecutor:
-    """Start workers that leave Ctrl-C to their parent; started here and now, while they can inherit that."""
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), initializer=collect_seldom)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        for _ in range(workers):
-            pool.submit(int)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)  # what was pressed meanwhile is heard now
-    return pool
+        worker = _Worker(work)
+        try:
+            worker.pipe.send([job])
+            yield from worker.take()
+        except EOFError:
+            yield lost(job)
+        finally:
+            worker.dismiss()
 
 
 def _document(job: Job) -> tuple[Document, int]:

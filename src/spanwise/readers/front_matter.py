@@ -21,11 +21,14 @@ _DATES: Final = ("updated", "updated_at", "modified", "last_modified", "lastmod"
 _LABELS: Final = ("tags", "tag", "labels", "keywords")
 _ALIASES: Final = ("aliases", "alias")
 _KNOWN: Final = "|".join((*_DATES, *_LABELS, *_ALIASES, "title", "id", "author", "lang", "language"))
-_WANTED: Final = re.compile(rf"""^["']?(?:{_KNOWN})["']?[ \t]*[:=]""", re.MULTILINE)
-_PLAIN: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~-](?:[^\"'\[\]{}#:,\n]|:(?=\S))*"
-_VALUE: Final = rf"""(?:"([^"\\\n]+)"|\[[ \t]*({_PLAIN}(?:,[ \t]*{_PLAIN})*)\]|({_PLAIN}))"""
-_PAIR: Final = re.compile(rf"([\w-]+):(?:[ \t]+{_VALUE})?[ \t]*")
-_ITEM: Final = re.compile(rf"""[ \t]*-[ \t]+(?:"([^"\\\n]+)"|({_PLAIN}))[ \t]*""")
+_WANTED: Final = re.compile(rf"""^["']?({_KNOWN})["']?[ \t]*[:=]""", re.MULTILINE)
+_PLAIN: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~?-](?:[^\n#:]|:(?=[^\s:])|(?<=[^\s])#)*"
+_WORD: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~?-][^\n\"'\[\]{}#:,]*"
+_VALUE: Final = re.compile(
+    rf"""[ \t]*(?:"([^"\\\n]+)"|'([^'\n]+)'|({_PLAIN})|\[[ \t]*({_WORD}(?:,[ \t]*{_WORD})*)\])?[ \t]*"""
+)
+_ITEM: Final = re.compile(rf"""[ \t]*-[ \t]+(?:"([^"\\\n]+)"|'([^'\n]+)'|({_WORD}))[ \t]*\n""")
+_BEGINNING: Final = re.compile(r"[^\s-]|\Z")  # of the next key, or of a comment
 _FLOW: Final = re.compile(r"[\[\]{}]")
 _DEEPEST: Final = 32
 _NESTED: Final = re.compile(rf"(?:[-?:][ \t]+){{{_DEEPEST}}}")
@@ -92,23 +95,26 @@ def _from_yaml(body: str) -> dict[str, Any]:
 
 
 def _simple(body: str) -> dict[str, Any] | None:
-    """Read front matter of plain words and lists of them, as most is; None where YAML must be asked."""
+    """Read the keys that are wanted where they are plain words or lists of them, as most are; None: YAML must be asked.
+
+    What begins a line is a key or an item, whatever is nested elsewhere: nested lines are indented.
+    """
     values: dict[str, Any] = {}
-    key = ""
-    for line in body.split("\n"):
-        if not line.strip():
-            continue
-        if item := _ITEM.fullmatch(line):
-            if not isinstance(values.get(key), list):
-                return None
-            values[key].append(item[1] or item[2])
-        elif pair := _PAIR.fullmatch(line):
-            key, quoted, listed, words = pair[1], pair[2], pair[3], pair[4]
-            if key in values:
-                return None
-            values[key] = quoted or ([word.strip() for word in listed.split(",")] if listed else words or [])
-        else:
+    for key in _WANTED.finditer(body):
+        value = _VALUE.match(body, key.end())
+        if value is None or not body.startswith("\n", value.end()) or key[1] in values:
             return None
+        reached = value.end() + 1
+        words = value[1] or value[2] or value[3]
+        if words or value[4]:
+            values[key[1]] = words.rstrip() if words else [word.strip() for word in value[4].split(",")]
+        else:
+            values[key[1]] = items = list[str]()
+            while item := _ITEM.match(body, reached):
+                items.append(item[1] or item[2] or item[3].rstrip())
+                reached = item.end()
+        if not _BEGINNING.match(body, reached) and body[reached:].split("\n", 1)[0].strip():
+            return None  # it goes on in some other way
     return values
 
 

@@ -186,7 +186,7 @@ class _Walk:
 
     def through(self) -> None:
         """Walk; this loop sees every inline element, so it does as little as it can."""
-        tagged = self.tags is not None
+        tagged, embeds = self.tags is not None, "![[" in self._text
         coded: list[tuple[int, int]] | None = None if self.codes is None else []
         name: str | None = None  # of the block that is open, and what of it is wanted
         words: list[str] = []
@@ -204,7 +204,7 @@ class _Walk:
                     if tag.__class__ is str:
                         if tag in wanted:
                             parts.append((start, where["end"]))
-                    elif link := tag.get("Link") or _embedded(tag):
+                    elif link := tag.get("Link") or (embeds and _embedded(tag)):
                         link_words, link_until = [], where["end"]
                         words_until = max(words_until, link_until)
                         self.links.append((link["dest_url"], link_words, link["link_type"].__class__ is dict))

@@ -16,8 +16,10 @@ _COMMENT: Final = re.compile(r"^%%", re.MULTILINE)
 _LINE_END: Final = re.compile(r"[ \t]*$", re.MULTILINE)
 _SECTION: Final = re.compile(r"[ \t]{0,3}>[ \t]*\[!section\][+-]?[ \t]+([^\n]*\S)", re.IGNORECASE)
 _BLOCK_ID: Final = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+_MAYBE_ID: Final = re.compile(r"\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _LONGEST_ID: Final = 256
-_TAG: Final = re.compile(r"(?<![^\s(,;])#([\w/-]*[^\W\d_][\w/-]*)")
+# the sign comes first, and what may stand before it is looked at afterwards: so most of a text is never looked at
+_TAG: Final = re.compile(r"#(?<![^\s(,;]#)([\w/-]*[^\W\d_][\w/-]*)")
 _NO_TAGS: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*\)|<[^<>\n]*>|https?://\S+|\{\{.*?\}\}")
 _MOST_TAGS: Final = 256  # every chunk repeats them: a text that has more uses the sign for something else
 _TAGGED: Final = frozenset({"paragraph", "list", "quote", "table", "heading"})
@@ -48,7 +50,7 @@ def wiki_link(target: str, words: str) -> Link:
 
 def may_hold_marks(text: str) -> bool:
     """Whether there may be tags or block ids, so that code must be told from text."""
-    return "^" in text or _TAG.search(text) is not None
+    return _TAG.search(text) is not None or ("^" in text and _MAYBE_ID.search(text) is not None)
 
 
 def annotated(text: str, blocks: Sequence[Block]) -> list[Block]:

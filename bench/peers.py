@@ -1,0 +1,168 @@
+"""The peers, each in the fastest honest setting: 512 tokens of cl100k, no overlap, offsets where the library has them.
+
+With the counter `splintr` a peer counts with the library that Spanwise counts with, if it takes a counter of the
+user's. With `tiktoken` it is set up as people mostly do. Every pass gets a splitter that is new, because some
+remember the texts they have counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import counters
+from splitters import LIMIT, Made, Split, Splitter
+
+LONGEST_TOKEN = 128  # characters, in cl100k: a run of spaces
+
+
+def _langchain(kind: str, counter: str) -> Split:
+    """Ask for documents with `start_index`: without it there are no offsets, and it costs next to nothing."""
+    import langchain_text_splitters as library
+
+    sizes = {"chunk_size": LIMIT, "chunk_overlap": 0, "add_start_index": True}
+    made: Any = getattr(library, kind)
+    if kind == "TokenTextSplitter":  # it takes no counter, only the name of a tiktoken encoding
+        counters.tiktoken()
+        splitter = made(encoding_name=counters.ENCODING, **sizes)
+    elif counter == "splintr":
+        splitter = made(length_function=counters.splintr().count, **sizes)
+    else:
+        counters.tiktoken()
+        splitter = made.from_tiktoken_encoder(encoding_name=counters.ENCODING, **sizes)
+    return lambda text: splitter.create_documents([text])
+
+
+def _of_langchain(document: Any) -> Made:
+    text, start = document.page_content, document.metadata["start_index"]
+    return Made(text, text, ((start, start + len(text)),) if start >= 0 else ())
+
+
+def _chonkie(kind: str, counter: str) -> Split:
+    """Set up without recipes and without `tokie`, which downloads its vocabulary."""
+    import chonkie
+
+    tokenizer = _chonkie_tokenizer() if counter == "splintr" else counters.tiktoken()
+    split: Split = getattr(chonkie, kind)(tokenizer, chunk_size=LIMIT).chunk
+    return split
+
+
+def _chonkie_tokenizer() -> Any:
+    """Wrap splintr in the class that Chonkie takes as it is."""
+    from chonkie.tokenizer import AutoTokenizer
+
+    splintr = counters.splintr()
+
+    class Wrapped(AutoTokenizer):  # type: ignore[misc]
+        """splintr under Chonkie's names."""
+
+        def encode(self, text: str) -> Sequence[int]:
+            """Encode."""
+            return splintr.encode(text)
+
+        def decode(self, tokens: Sequence[int]) -> str:
+            """Decode."""
+            return splintr.decode(list(tokens))
+
+        def decode_batch(self, token_sequences: Sequence[Sequence[int]]) -> Sequence[str]:
+            """Decode many."""
+            return [splintr.decode(list(tokens)) for tokens in token_sequences]
+
+        def count_tokens(self, text: str) -> int:
+            """Count."""
+            return splintr.count(text)
+
+        def count_tokens_batch(self, texts: Sequence[str]) -> Sequence[int]:
+            """Count many."""
+            return [splintr.count(text) for text in texts]
+
+    return Wrapped(splintr)
+
+
+def _of_chonkie(chunk: Any) -> Made:
+    return Made(chunk.text, chunk.text, ((chunk.start_index, chunk.end_index),))
+
+
+def _semchunk(counter: str) -> Split:
+    """Keep its memory of counts, which is its default and helps; but begin with an empty one."""
+    import semchunk
+    from semchunk import semchunk as module
+
+    module._memoized_token_counters.clear()
+    if counter == "splintr":
+        count = counters.splintr().count
+        chunker = semchunk.chunkerify(lambda text: count(text), LIMIT, max_token_chars=LONGEST_TOKEN)
+    else:
+        chunker = semchunk.chunkerify(counters.tiktoken(), LIMIT)
+
+    def split(text: str) -> Sequence[Any]:
+        return list(zip(*chunker(text, offsets=True), strict=True))
+
+    return split
+
+
+def _of_semchunk(pair: tuple[str, tuple[int, int]]) -> Made:
+    return Made(pair[0], pair[0], (pair[1],))
+
+
+def _text_splitter(kind: str, counter: str) -> Split:
+    """Count in Python with splintr, or in Rust with the vocabulary in its wheel."""
+    import semantic_text_splitter as library
+
+    made: Any = getattr(library, kind)
+    by_splintr = counter == "splintr"
+    splitter = (
+        made.from_callback(counters.splintr().count, LIMIT) if by_splintr else made.from_tiktoken_model("gpt-4", LIMIT)
+    )
+    split: Split = splitter.chunk_indices
+    return split
+
+
+def _of_text_splitter(pair: tuple[int, str]) -> Made:
+    start, text = pair
+    return Made(text, text, ((start, start + len(text)),))
+
+
+def _llama_index(counter: str) -> Split:
+    """Ask for nodes, because bare texts have no offsets, but without relations and metadata."""
+    from llama_index.core import Document
+    from llama_index.core.node_parser import SentenceSplitter
+
+    tokenizer = counters.splintr().as_length if counter == "splintr" else counters.tiktoken().encode
+    parser = SentenceSplitter(
+        chunk_size=LIMIT, chunk_overlap=0, tokenizer=tokenizer, include_metadata=False, include_prev_next_rel=False
+    )
+    return lambda text: parser.get_nodes_from_documents([Document(text=text)])
+
+
+def _of_llama_index(node: Any) -> Made:
+    start, end = node.start_char_idx, node.end_char_idx
+    return Made(node.text, node.text, ((start, end),) if start is not None and end is not None else ())
+
+
+def _langchain_row(name: str, kind: str, **more: Any) -> Splitter:
+    package = "langchain-text-splitters"
+    return Splitter(name, package, lambda _, counter: _langchain(kind, counter), _of_langchain, **more)
+
+
+def _chonkie_row(name: str, kind: str) -> Splitter:
+    return Splitter(name, "chonkie", lambda _, counter: _chonkie(kind, counter), _of_chonkie)
+
+
+def _text_splitter_row(name: str, kind: str, **more: Any) -> Splitter:
+    package = "semantic-text-splitter"
+    return Splitter(name, package, lambda _, counter: _text_splitter(kind, counter), _of_text_splitter, **more)
+
+
+PEERS = (
+    _langchain_row("LangChain Token", "TokenTextSplitter", counters=("tiktoken",)),
+    _langchain_row("LangChain Recursive", "RecursiveCharacterTextSplitter"),
+    _langchain_row("LangChain Markdown", "MarkdownTextSplitter", forms=("markdown",)),
+    _chonkie_row("Chonkie Token", "TokenChunker"),
+    _chonkie_row("Chonkie Recursive", "RecursiveChunker"),
+    _chonkie_row("Chonkie Sentence", "SentenceChunker"),
+    Splitter("semchunk", "semchunk", lambda _, counter: _semchunk(counter), _of_semchunk),
+    _text_splitter_row("text-splitter Text", "TextSplitter"),
+    _text_splitter_row("text-splitter Markdown", "MarkdownSplitter", forms=("markdown",)),
+    Splitter("LlamaIndex Sentence", "llama-index-core", lambda _, counter: _llama_index(counter), _of_llama_index),
+)
