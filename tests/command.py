@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -45,15 +46,21 @@ def ran(*arguments: str | bytes, cwd: Path, piped: bytes = b"", timeout: float =
 
 
 def ran_by_shell(line: str, cwd: Path, timeout: float = 30) -> Ran:
-    """Run a line of the shell, in which `$spanwise` is the command."""
-    done = subprocess.run(
+    """Run a line of the shell, in which `$spanwise` is the command; whatever it started ends with it."""
+    with subprocess.Popen(
         ["/bin/sh", "-c", line],
         cwd=cwd,
-        capture_output=True,
-        timeout=timeout,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
         env=environment({"spanwise": " ".join(COMMAND)}),
-    )
-    return Ran(done.returncode, done.stdout, done.stderr.decode())
+    ) as shell:
+        try:
+            out, err = shell.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(shell.pid, signal.SIGKILL)
+            raise
+    return Ran(shell.returncode, out, err.decode())
 
 
 def started(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:

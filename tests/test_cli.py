@@ -823,8 +823,8 @@ if __name__ == "__main__":
 def test_workers_may_be_left_while_they_hand_over_what_they_did(tmp_path: Path) -> None:
     """As when the reader of a pipe has had enough: half an answer is never waited for."""
     program = files(tmp_path, {"program.py": LEFT_EARLY}) / "program.py"
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, timeout=30)
-    assert (done.stdout, done.stderr) == (b"done\n", b"")
+    done = ran_by_shell(f"{sys.executable} {program}", tmp_path, timeout=20)
+    assert (done.out, done.err) == (b"done\n", "")
 
 
 def deadly_for_c(jobs: list[Job]) -> list[Outcome]:

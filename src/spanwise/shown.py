@@ -31,7 +31,7 @@ _MARKS: Final = re.compile(r"`([^`]+)`|\[([^\[\]]*)\]\([^()]*\)")
 _CODE_SPAN: Final = re.compile(r"(`+[^`]*`+|`)")
 _HIGHLIGHT: Final = re.compile(r"==(?=\S)([^=\n]+)(?<=\S)==")
 _NOTE_COMMENT: Final = re.compile(r"%%[^%]*%%")
-_TRAILING_ID: Final = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
+_TRAILING_ID: Final = re.compile(r"\^(?<=[ \t]\^)[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _BAR: Final = re.compile(r"(?<!\\)\|")
 
 
@@ -78,7 +78,9 @@ def without_note_marks(text: str) -> str:
         stretches = _CODE_SPAN.split(text)
         stretches[::2] = [without_note_marks(words) for words in stretches[::2]]
         return "".join(stretches)
-    return _TRAILING_ID.sub("", _HIGHLIGHT.sub(r"\1", _NOTE_COMMENT.sub("", text)))
+    text = _NOTE_COMMENT.sub("", text) if "%%" in text else text
+    text = _HIGHLIGHT.sub(r"\1", text) if "==" in text else text
+    return _TRAILING_ID.sub("", text) if "^" in text else text
 
 
 def _unmarked(mark: re.Match[str]) -> str:

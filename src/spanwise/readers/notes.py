@@ -56,7 +56,7 @@ def may_hold_marks(text: str) -> bool:
 def annotated(text: str, blocks: Sequence[Block]) -> list[Block]:
     """Give the blocks their section types and block ids; in the text code is blanked."""
     found = list(blocks)
-    if "[!section]" in text.lower():
+    if "[!" in text and "[!section]" in text.lower():
         found = [
             block if kind is None else block._replace(section_type=kind)
             for block, kind in zip(found, _section_types(text, found), strict=True)
