@@ -922,6 +922,27 @@ def test_ctrl_c_is_not_lost_while_processes_start(long_work: Path, tmp_path: Pat
     assert nothing_left(long_work, process.pid)
 
 
+WORKERS_ASKED = """
+import os, signal, time
+from spanwise.batches import in_order
+
+def asked(numbers):
+    time.sleep(0.3)  # long enough for every worker to get its share
+    blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return [(os.getpid(), blocked or signal.getsignal(signal.SIGINT) == signal.SIG_IGN)]
+
+if __name__ == "__main__":
+    answers = set(in_order(asked, [[number] for number in range(8)], 2, int))
+    print(len(answers), all(spared for _, spared in answers))
+"""
+
+
+def test_ctrl_c_is_for_the_parent_of_every_worker(tmp_path: Path) -> None:
+    """A terminal tells all of them; one that heard it would write its traceback over the screen."""
+    program = files(tmp_path, {"program.py": WORKERS_ASKED}) / "program.py"
+    assert ran_by_shell(f"{sys.executable} {program}", tmp_path).out == b"2 True\n"
+
+
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 def test_who_is_told_to_end_leaves_no_process_and_no_file(ending: signal.Signals, long_work: Path) -> None:
     """As `timeout`, a closed terminal or a service manager do; only the first process is told."""

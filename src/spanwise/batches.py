@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -137,6 +138,7 @@ class _Worker:
 
 def _serve(work: Callable[[list[Any]], list[Any]], pipe: Connection) -> None:
     """Do batches until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_seldom()
     while True:
         try:
@@ -147,7 +149,8 @@ def _serve(work: Callable[[list[Any]], list[Any]], pipe: Connection) -> None:
             answer = True, work(batch)
         except Exception as error:  # a fault of ours: the parent must see it
             answer = False, error  # type: ignore[assignment]
-        pipe.send(answer)
+        with suppress(OSError):  # the parent is gone: the next look at the pipe tells
+            pipe.send(answer)
 
 
 def in_order(
@@ -166,6 +169,7 @@ def in_order(
     begun: dict[int, list[Given]] = {}
     done: dict[int, list[Done]] = {}
     crew: list[_Worker] = []
+    resource_tracker.ensure_running()  # its start would lift the mask under which workers must start
     try:
         crew += [_Worker(work) for _ in range(workers)]
         while True:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from stat import S_ISDIR
 from typing import Final, NamedTuple
 
 from spanwise.errors import OptionError, UnreadableError
@@ -164,22 +165,17 @@ def _grouped(given: Sequence[str | Patterns]) -> list[Patterns]:
 
 
 def _is_folder(name: str, path: str, failed: dict[str, UnreadableError]) -> bool:
-    """Whether a path is a folder; what may not be looked at fails alone, what isn't there ends all."""
+    """Whether a path is a folder; what isn't there or may not be looked at fails alone."""
     try:
-        return Path(name).stat() and Path(name).is_dir() if name else _refuse(path)
-    except PermissionError as error:
-        failed[name] = UnreadableError(path, f"can't be opened ({error.strerror})")
-        return False
-    except (FileNotFoundError, NotADirectoryError):
-        return False if Path(name).is_symlink() else _refuse(path)
+        return S_ISDIR(os.stat(name).st_mode)  # noqa: PTH116 - an empty name must not mean this folder
     except OSError as error:
-        if os.path.islink(name):  # noqa: PTH114 - the other way raises for a name that is too long
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError) or not name
+        if os.path.islink(name) and not isinstance(error, PermissionError):  # noqa: PTH114 - for names of any length
             return False  # a link that leads nowhere: whoever reads it is told
-        raise UnreadableError(path, f"can't be opened ({error.strerror})") from error
-
-
-def _refuse(path: str) -> bool:
-    raise UnreadableError(path, "does not exist", hint="give files, folders, or - for what is piped in")
+        rule = "does not exist" if missing else f"can't be opened ({error.strerror})"
+        hint = "give files, folders, or - for what is piped in" if missing else None
+        failed[name] = UnreadableError(path, rule, hint=hint)
+        return False
 
 
 def _written(patterns: Patterns, top: str) -> _Rules:

@@ -62,7 +62,7 @@ def _from_json(*files: IO[bytes]) -> Iterator[Recorded]:
     """
     lines = enumerate(chain.from_iterable(files), 1)
     for place, line in lines:
-        words = line.strip()
+        words = line.removeprefix(b"\xef\xbb\xbf").strip() if place == 1 else line.strip()
         if place == 1 and words.startswith(b"["):
             yield from _from_list(lines) if words == b"[" else _whole(words, lines)
             return

@@ -50,7 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
     found = find_files([path for path in arguments.paths if path != "-"], known=known, include=include, exclude=exclude)
     _refuse_to_overwrite(arguments.output, found.files)
     jobs = _jobs(found.files, config, flags, order, piped=piped)
-    if not jobs and not found.failed:
+    if not jobs and found.failed:  # nothing is written then, not even an empty file
+        screen, progress = for_people(), Progress(0)
+        return 1 if [_told(screen, progress, error) for error in found.failed] else 0
+    if not jobs:
         raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=_nothing_found(found))
     return _chunk_all(jobs, found, form, arguments)
 

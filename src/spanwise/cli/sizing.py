@@ -66,7 +66,7 @@ def _take_in(sizes: Sizes, record: dict[str, Any]) -> None:
     inner = metadata if isinstance(metadata, dict) else {}
     tokens = next((home[key] for home, key in _token_fields(record, inner) if key in home), None)
     if type(tokens) is not int:
-        raise UnreadableError(name, "holds records without a token count", hint="write them with spanwise chunk")
+        raise UnreadableError(name, "holds records without a token count", hint="write them without --dialect")
     sizes.tokens.append(tokens)
     sizes.types[str(record.get("chunk_type") or record.get("chunkType") or "unknown")] += 1
     sizes.depths[len(record.get("headings_path") or record.get("full_heading_hierarchy") or ())] += 1

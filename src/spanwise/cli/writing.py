@@ -25,7 +25,7 @@ class OutputError(Exception):
 @contextmanager
 def opened(path: str | None) -> Iterator[IO[bytes]]:
     """Open stdout, or a file that takes its name only when everything is in it."""
-    if path is None:
+    if path is None or path == "-":
         if sys.stdout is None:
             raise OutputError("the output can't be written (stdout is closed)")
         yield sys.stdout.buffer

@@ -28,6 +28,7 @@ _VALUE: Final = re.compile(
     rf"""[ \t]*(?:"([^"\\\n]+)"|'([^'\n]+)'|({_PLAIN})|\[[ \t]*({_WORD}(?:,[ \t]*{_WORD})*)\])?[ \t]*"""
 )
 _ITEM: Final = re.compile(rf"""[ \t]*-[ \t]+(?:"([^"\\\n]+)"|'([^'\n]+)'|({_WORD}))[ \t]*\n""")
+_FOLDED: Final = re.compile(r"[ \t]*>-?[ \t]*\n((?:[ \t]+[^\s#][^\n]*\n)+)(?=\S|\Z)")
 _BEGINNING: Final = re.compile(r"[^\s-]|\Z")  # of the next key, or of a comment
 _FLOW: Final = re.compile(r"[\[\]{}]")
 _DEEPEST: Final = 32
@@ -50,6 +51,9 @@ def front_matter_end(text: str) -> int:
 def front_matter_says(text: str, end: int) -> dict[str, Any]:
     """Give what front matter says of the document, under the names of metadata; keys of its own go to `extra`."""
     values = _parsed(text, end) if end <= _LARGEST else {}
+    if values.keys() == {"title"}:  # as in most
+        values, title = {}, _word(values["title"])
+        return {"title": title[:LONGEST_NAME]} if title else {}
     said = {
         "title": (_word(values.get("title")) or "")[:LONGEST_NAME] or None,
         "author": _word(values.get("author")),
@@ -101,6 +105,9 @@ def _simple(body: str) -> dict[str, Any] | None:
     """
     values: dict[str, Any] = {}
     for key in _WANTED.finditer(body):
+        if (folded := _FOLDED.match(body, key.end())) and key[1] not in values:
+            values[key[1]] = " ".join(folded[1].split())
+            continue
         value = _VALUE.match(body, key.end())
         if value is None or not body.startswith("\n", value.end()) or key[1] in values:
             return None

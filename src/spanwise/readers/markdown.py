@@ -53,7 +53,7 @@ def read_markdown(text: str) -> Reading:
     """Read a Markdown text."""
     builder = Builder(text)
     extras = add_markdown(builder, text)
-    blocks = annotated(extras.prose, builder.blocks)
+    blocks = annotated(extras.prose, builder.blocks) if extras.marked or "[!" in text else builder.blocks
     return Reading(text, tuple(blocks), found_in(text, blocks, extras), link_starts=tuple(extras.link_starts))
 
 
@@ -64,7 +64,7 @@ def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, An
         names = (block.headings_path[0] for block in blocks if block.level == 1 and block.headings_path)
         if title := next(names, None):
             found["title"] = title
-    if tags := tags_in(extras.prose, blocks):
+    if extras.marked and (tags := tags_in(extras.prose, blocks)):
         found["labels"] = tuple(dict.fromkeys((*found.get("labels", ()), *tags)))
     if extras.links:
         found["links"] = tuple(extras.links)
@@ -72,11 +72,12 @@ def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, An
 
 
 class Extras(NamedTuple):
-    """What was found besides blocks: links, where they stand, and the text with code blanked."""
+    """What was found besides blocks: links, where they stand, and the text with code blanked if it is `marked`."""
 
     links: list[Link]
     link_starts: list[int]
     prose: str
+    marked: bool
 
 
 def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
@@ -109,7 +110,7 @@ def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
         (link, start) for link, start in found if link.target or link.heading or link.block_id or link.text.strip()
     ]
     prose = _blanked(text, sorted(walk.codes)) if walk.codes else text
-    return Extras([link for link, _ in named], [start for _, start in named], prose)
+    return Extras([link for link, _ in named], [start for _, start in named], prose, walk.codes is not None)
 
 
 def _comments(text: str, opening: int) -> list[tuple[int, int]]:

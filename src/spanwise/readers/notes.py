@@ -12,7 +12,6 @@ from typing import Final
 
 from spanwise.documents import Block, Link, Part
 
-_COMMENT: Final = re.compile(r"^%%", re.MULTILINE)
 _LINE_END: Final = re.compile(r"[ \t]*$", re.MULTILINE)
 _SECTION: Final = re.compile(r"[ \t]{0,3}>[ \t]*\[!section\][+-]?[ \t]+([^\n]*\S)", re.IGNORECASE)
 _BLOCK_ID: Final = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
@@ -30,14 +29,16 @@ _HELD: Final = frozenset({"list", "table", "quote", "code", "figure", "html"})  
 def comment_ranges(text: str) -> list[tuple[int, int]]:
     """Find comments that stand on lines of their own, from `%%` to `%%`; one that isn't closed is text."""
     found: list[tuple[int, int]] = []
-    opening = _COMMENT.search(text) if "%%" in text else None
-    while opening:
-        closing = text.find("%%", opening.end())
+    opening = 0 if text.startswith("%%") else text.find("\n%%") + 1
+    while opening or text.startswith("%%", opening):
+        closing = text.find("%%", opening + 2)
         if closing < 0:
             break
         if _LINE_END.match(text, closing + 2):
-            found.append((opening.start(), closing + 2))
-        opening = _COMMENT.search(text, closing + 2)
+            found.append((opening, closing + 2))
+        opening = text.find("\n%%", closing + 2) + 1
+        if not opening:
+            break
     return found
 
 
@@ -49,7 +50,7 @@ def wiki_link(target: str, words: str) -> Link:
 
 
 def may_hold_marks(text: str) -> bool:
-    """Whether there may be tags or block ids, so that code must be told from text."""
+    """Whether there may be tags or block ids, so that code must be told from text; most texts have none."""
     return _TAG.search(text) is not None or ("^" in text and _MAYBE_ID.search(text) is not None)
 
 

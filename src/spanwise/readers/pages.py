@@ -47,7 +47,7 @@ def read_paged(pages: Iterable[str], form: str) -> Reading:
         found_pages.append(Page(number, start, start + len(text)))
         start += len(text) + len(_BETWEEN)
     joined = _BETWEEN.join(texts)
-    extras = Extras(links, link_starts, _BETWEEN.join(prose))
+    extras = Extras(links, link_starts, _BETWEEN.join(prose), True)
     blocks = annotated(extras.prose, builder.blocks) if form == "markdown" else builder.blocks
     found = found_in(joined, blocks, extras) if form == "markdown" else {}
     return Reading(joined, tuple(blocks), found, tuple(found_pages), tuple(left_out), tuple(link_starts))
