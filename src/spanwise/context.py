@@ -57,6 +57,7 @@ class Task:
         self._language = document.metadata.language
         self.contexts: dict[int, Any] = {}  # what the parts of a block repeat, once it is known
         self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
+        self._prefix_tokens: dict[str, int] = {}
 
     @cached_property
     def language(self) -> str:
@@ -90,6 +91,12 @@ class Task:
         if path not in self._prefixes:
             self._prefixes[path] = _prefix(self, path)
         return self._prefixes[path]
+
+    def prefix_tokens(self, prefix: str) -> int:
+        """Give the tokens of what a template wrote, counted once."""
+        if prefix not in self._prefix_tokens:
+            self._prefix_tokens[prefix] = self.tokens.tokenizer.count(prefix) - self.added
+        return self._prefix_tokens[prefix]
 
     def room(self, block: int) -> int:
         """How many tokens are left for context and core of a chunk that starts with this block."""
@@ -255,6 +262,9 @@ def _with_overlap(task: Task, pieces: tuple[Piece, ...], previous: Plan, start: 
 def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
     """Count what the embedder gets; where that is one stretch of the document, the map already knows most of it."""
     text = task.text
+    seam = task.tokens.tokenizer.seam
+    if prefix and seam and seam.match(prefix[-1] + text[pieces[0].start]):  # no token reaches over the joint
+        return task.prefix_tokens(prefix) + _exact(task, "", pieces)
     if not prefix:
         if len(pieces) == 1:
             return task.tokens.exact(pieces[0].start, pieces[0].end) + task.added

@@ -13,7 +13,7 @@ from spanwise.context import NOTHING, Repeated, Task
 from spanwise.documents import Block
 from spanwise.options import TEMPLATES, Options, option
 from spanwise.pieces import Plan
-from spanwise.strategies.units import Unit, content_units, cut_at_target, finer, fits
+from spanwise.strategies.units import Unit, content_units, finer, fits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,19 +119,42 @@ def _apart(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
 
 def _cut(task: Task, section: list[Unit]) -> Iterator[Unit]:
     """Cut a section that doesn't fit between sentences at target; in smart mode a rest that fits stays whole."""
-    whole = section[0].to(section[-1])
-    if fits(task, whole, _room(task, whole)):
-        yield whole
-        return
-    units, first = _sentences(task, section), 0
-    while first < len(units):
-        rest = units[first].to(units[-1])
-        if _is_smart(task) and fits(task, rest, _room(task, rest)):
+    waiting = [(block, False) for block in reversed(section)]
+    while waiting:
+        rest = waiting[-1][0].to(section[-1])
+        if (_is_smart(task) or rest.start == section[0].start) and fits(task, rest, _room(task, rest)):
             yield rest
             return
-        until = cut_at_target(task, units, first, _room(task, units[first]))
-        yield units[first].to(units[until - 1])
-        first = until
+        yield _taken(task, waiting)
+
+
+def _taken(task: Task, waiting: list[tuple[Unit, bool]]) -> Unit:
+    """Take from a stack what makes the next chunk: blocks while they stay within target, then sentences of the next.
+
+    A block is broken up only when it doesn't fit whole; most never are.
+    """
+    target, room = task.options.target_tokens, _room(task, waiting[-1][0])
+    taken: list[Unit] = []
+    while waiting:
+        unit, is_sentence = waiting.pop()
+        grown = taken[0].to(unit) if taken else unit
+        small = task.content_tokens(grown.start, grown.end) <= target and fits(task, grown, room)
+        if small or (is_sentence and not taken):
+            taken.append(unit)
+        elif is_sentence:
+            waiting.append((unit, True))
+            break
+        else:
+            broken = [unit]
+            while taken and _is_heading(task, taken[-1]):  # it goes with what follows
+                broken.insert(0, taken.pop())
+            waiting += [(sentence, True) for sentence in reversed(_sentences(task, broken))]
+    return taken[0].to(taken[-1])
+
+
+def _is_heading(task: Task, unit: Unit) -> bool:
+    block = task.document.blocks[unit.first]
+    return block.kind == "heading" and (unit.start, unit.end) == (block.start, block.end)
 
 
 def _sentences(task: Task, section: list[Unit]) -> list[Unit]:
