@@ -168,6 +168,7 @@ class _Walk:
         "_events",
         "_raw",
         "_text",
+        "_wiki",
         "add",
         "codes",
         "link_starts",
@@ -181,14 +182,16 @@ class _Walk:
         self.link_starts: list[int] = []  # bytes, until the block that they stand in is closed
         self.codes: list[tuple[int, int]] | None = None  # where code stands in a block, if that is wanted
         self.tags: list[Tag] | None = None  # of figures, if they are wanted
-        self._text, self._events = _parsed(text, opening)
+        self._wiki = "[[" in text
+        self._text, self._events = _parsed(text, opening, wiki=self._wiki)
         self._raw = b"" if text.isascii() else self._text.encode()
         self._byte = self._character = self._closed_byte = self._closed_at = 0
 
     def through(self) -> None:
         """Walk; this loop sees every inline element, so it does as little as it can."""
-        tagged, embeds = self.tags is not None, "![[" in self._text
-        coded: list[tuple[int, int]] | None = None if self.codes is None else []
+        tagged, embeds = self.tags is not None, self._wiki and "![[" in self._text
+        coded: list[tuple[int, int]] = []
+        looking = tagged or self.codes is not None
         name: str | None = None  # of the block that is open, and what of it is wanted
         words: list[str] = []
         parts: list[tuple[int, int]] = []
@@ -215,14 +218,16 @@ class _Walk:
                     words.append(word)
                     if start < link_until:
                         link_words.append(word)
-                if tagged and "InlineHtml" in event:
-                    tags.append((start, where["end"]))
-                if coded is not None and _is_code(event):
-                    coded.append((start, where["end"]))
+                if looking:
+                    if tagged and "InlineHtml" in event:
+                        tags.append((start, where["end"]))
+                    elif self.codes is not None and _is_code(event):
+                        coded.append((start, where["end"]))
             elif opened := _top_level(event):
                 if name:
                     self._close(name, begin, until, words, parts, tags)
-                    self._place_codes(coded)
+                    if coded:
+                        self._place_codes(coded)
                 name, begin, until = opened, start, where["end"]
                 wanted = _PARTS.get(name, ())
                 words_until = until if name in _LEVELS else 0
@@ -289,9 +294,9 @@ class _Walk:
             characters[place], reached = total, place
         return [(characters[low], characters[high]) for low, high in ranges]
 
-    def _place_codes(self, coded: list[tuple[int, int]] | None) -> None:
+    def _place_codes(self, coded: list[tuple[int, int]]) -> None:
         """Keep where code stands in the block that was closed just now, in characters."""
-        if coded and self.codes is not None:
+        if self.codes is not None:
             self.codes += self._in_characters(self._closed_byte, self._closed_at, coded)
             coded.clear()
 
@@ -311,13 +316,12 @@ class _Walk:
                 self.tags.append(Tag(low, high, html[1] != "/"))
 
 
-def _parsed(text: str, opening: int) -> tuple[str, Iterator[tuple[Any, Any]]]:
+def _parsed(text: str, opening: int, *, wiki: bool) -> tuple[str, Iterator[tuple[Any, Any]]]:
     """Parse a text that has front matter up to `opening`, and give the text that the events speak of.
 
     The parser would find front matter in the middle of a text too, between two rules. So its own way is taken only
     where that can't happen and both agree on the end; else the front matter is blanked, which keeps every position.
     """
-    wiki = "[[" in text
     if opening and text.startswith("---") and text.find("\n---", opening) < 0:
         events = _parser(yaml=True, wiki=wiki).events_with_range(text)
         for first, where in events:
