@@ -29,7 +29,7 @@ from spanwise.settings import (
     settings_of,
     with_extra,
 )
-from spanwise.tokens import tokenizer_of
+from spanwise.tokens import TOKENIZERS, tokenizer_of
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
 _NAMING: Final = ("document_id", "source_url", "file_path", "page_id")
@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     dialect = general["dialect"].value if "dialect" in general else None
     form = arguments.format or _usual_format(arguments.output, dialect)
     order = Order(dialect, arguments.id_prefix, arguments.input_format, tuple(arguments.offsets))
-    tokenizer_of(settings_of(general).tokenizer)  # a wrong name is told once, not for every file
+    if (tokenizer := settings_of(general).tokenizer) not in TOKENIZERS:
+        tokenizer_of(tokenizer)  # a wrong file is told once, not for every document; known names need no loading here
     piped = "-" in arguments.paths
     include, exclude = (patterns_of(config, arguments, name) for name in ("include", "exclude"))
     known = (lambda _: True) if arguments.input_format and arguments.include else has_reader
