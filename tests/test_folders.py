@@ -45,10 +45,10 @@ def test_names_begin_with_the_path_that_was_given(folder: Path) -> None:
 
 
 def test_a_folder_may_lie_above(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made(folder, "docs/a.md", "work/b.md")
-    monkeypatch.chdir(folder / "work")
+    made(folder, "docs/a.md", "other/b.md")
+    monkeypatch.chdir(folder / "other")
     assert found("../docs").files == ["../docs/a.md"]
-    assert found("..").files == ["../docs/a.md", "../work/b.md"]
+    assert found("..").files == ["../docs/a.md", "../other/b.md"]
 
 
 def test_a_file_that_is_named_is_always_taken(folder: Path) -> None:

@@ -93,6 +93,18 @@ def test_block_ids_that_stand_twice_are_told(vault: Path) -> None:
     assert spanwise.read_vault(vault).repeated_ids == (("twice.md", "x", 2),)
 
 
+def test_a_note_that_cant_be_read_fails_alone(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (vault / "broken.md").write_bytes(bytes(range(256)) * 4)
+    (vault / "home.md").write_text("[[broken]] [[Plan]]\n", encoding="utf-8")
+    found = spanwise.read_vault(vault)
+    assert [error.rule for error in found.failed] == ["looks like a binary file, not like text"]
+    assert not found.dangling
+    assert main(["links", str(vault)]) == 1
+    shown = capsys.readouterr()
+    assert "2 links, 0 dangling" in shown.out
+    assert "broken.md" in shown.err
+
+
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(spanwise.UnreadableError, match="is not a folder"):
         spanwise.read_vault(tmp_path / "nowhere")

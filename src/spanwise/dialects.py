@@ -17,7 +17,7 @@ from spanwise.errors import OptionError, did_you_mean
 from spanwise.records import FIELDS, Run, records_of
 
 DEFAULT_PREFIX: Final = "EDU"
-_SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
+SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
 FIELDS_OF: Final[dict[str | None, tuple[str, ...]]] = {
     None: FIELDS,
     "spec-v1": (
@@ -80,7 +80,7 @@ def _spec_v1(record: Record, _: Setting) -> Record:
         "chunk_id": record["chunk_id"],
         "tenant_id": record["tenant_id"],
         "document_id": record["document_id"],
-        "chunk_type": kind if kind in _SPEC_TYPES else "paragraph",
+        "chunk_type": kind if kind in SPEC_TYPES else "paragraph",
         "headings_path": record["headings_path"],
         "md_text": record["full_text"],
         "char_start": record["char_start"],

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from spanwise.api import read
 from spanwise.documents import Document, Link
-from spanwise.errors import UnreadableError
+from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.folders import find_files
 from spanwise.readers.notes import block_ids
 
@@ -53,6 +53,8 @@ class Vault:
 
     notes: Mapping[str, Document]
     files: frozenset[str] = frozenset()
+    failed: tuple[SpanwiseError, ...] = ()
+    """What couldn't be read; links to it are not dangling."""
 
     @cached_property
     def references(self) -> tuple[Reference, ...]:
@@ -156,8 +158,14 @@ def read_vault(folder: str | os.PathLike[str], **metadata: Any) -> Vault:
     found = find_files([str(top)], known=lambda _: True)
     paths = {Path(file).relative_to(top).as_posix(): file for file in found.files}
     notes = {path: file for path, file in paths.items() if PurePosixPath(path).suffix.lower() in _NOTES}
-    documents = {path: read(file, **{"file_path": path, **metadata}) for path, file in notes.items()}
-    return Vault(documents, frozenset(paths) - frozenset(notes))
+    documents: dict[str, Document] = {}
+    failed: list[SpanwiseError] = [*found.failed]
+    for path, file in notes.items():
+        try:
+            documents[path] = read(file, **{"file_path": path, **metadata})
+        except UnreadableError as error:
+            failed.append(error)
+    return Vault(documents, frozenset(paths) - frozenset(documents), tuple(failed))
 
 
 def _leads_out(target: str) -> bool:

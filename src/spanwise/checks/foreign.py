@@ -8,14 +8,13 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from spanwise.checks.against import Range, coverage_faults, never_taken
 from spanwise.checks.findings import Faults, Finding, Record, shortened
-from spanwise.dialects import FIELDS_OF
+from spanwise.dialects import FIELDS_OF, SPEC_TYPES
 from spanwise.documents import Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.records import sha256
 from spanwise.spans import without
 from spanwise.tokens import Tokenizer
 
-_SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
 _CONFLUENCE_ID: Final = re.compile(
     r"(?P<prefix>[^:]+):(?P<page>.*):(?P<first>\d+)-(?P<last>\d+)(?:\.(?P<part>\d+))?\Z", re.DOTALL
 )
@@ -173,7 +172,7 @@ class SpecCheck:
         if record["chunk_id"] in self._ids:
             yield "identity", "chunk_id stands twice in this document"
         self._ids.add(record["chunk_id"])
-        if record["chunk_type"] not in _SPEC_TYPES:
+        if record["chunk_type"] not in SPEC_TYPES:
             yield "record", f"chunk_type is none of the six: {shortened(str(record['chunk_type']))}"
         if not 0 <= start < end or record["block_start_idx"] > record["block_end_idx"]:
             yield "provenance", f"[{start}:{end}] or its blocks are no range"

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from spanwise.cli.terminal import Screen, said, shown
+from spanwise.cli.terminal import Screen, for_people, one_line, said, shown
 from spanwise.vaults import Reference, Vault, read_vault
 
 
@@ -17,7 +17,9 @@ def run(arguments: argparse.Namespace) -> int:
         _write_json(vault)
     else:
         _show(Screen(sys.stdout), vault)
-    return 0
+    for error in vault.failed:
+        for_people().line(f"error: {one_line(str(error))}")
+    return 1 if vault.failed else 0
 
 
 def _show(screen: Screen, vault: Vault) -> None:

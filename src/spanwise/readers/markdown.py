@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spanwise.cuts import trimmed
-from spanwise.documents import Block, Link, Part
+from spanwise.documents import Block, Link
 from spanwise.readers.blocks import (
     FIGURE_TAG,
     Builder,
@@ -28,13 +27,11 @@ from spanwise.readers.blocks import (
 )
 from spanwise.readers.front_matter import front_matter_end, front_matter_says
 from spanwise.readers.notes import annotated, comment_ranges, may_hold_marks, tags_in, wiki_link
+from spanwise.readers.parts import items_of, rows_of
 from spanwise.shown import without_note_marks
 
 if TYPE_CHECKING:
     import pyromark
-
-DEEPEST_ITEM: Final = 32
-"""Items nested deeper than this are text of their ancestor: nobody writes them, and recursion has a limit."""
 
 _KINDS: Final = {
     "Paragraph": "paragraph", "HtmlBlock": "html", "List": "list", "Table": "table",
@@ -161,20 +158,9 @@ class _Walk:
     """One walk over the parser's events: gives each top-level block to `add`, with bytes and characters in step."""
 
     __slots__ = (
-        "_byte",
-        "_character",
-        "_closed_at",
-        "_closed_byte",
-        "_events",
-        "_raw",
-        "_text",
-        "_wiki",
-        "add",
-        "codes",
-        "link_starts",
-        "links",
-        "tags",
-    )
+        "_byte", "_character", "_closed_at", "_closed_byte", "_events", "_raw", "_text", "_wiki", "add", "codes",
+        "link_starts", "links", "tags",
+    )  # fmt: skip
 
     def __init__(self, text: str, opening: int) -> None:
         self.add: Callable[..., None]
@@ -387,40 +373,6 @@ def _said(event: Any) -> str:
     return word
 
 
-def _rows(text: str, ranges: list[tuple[int, int]], end: int) -> tuple[Part, ...]:
-    """Give the rows of a table; each reaches to the next, so the header takes its delimiter row along."""
-    starts = [start for start, _ in ranges]
-    spans = (trimmed(text, *span) for span in zip(starts, [*starts[1:], end], strict=True))
-    return tuple(Part(*span, header=row == 0) for row, span in enumerate(spans) if span)
-
-
-def _items(text: str, ranges: list[tuple[int, int]], _end: int) -> tuple[Part, ...]:
-    """Give the items of a list, nested ones inside their parents."""
-    waiting: list[Part] = []
-    for start, end in reversed(_shallow(ranges)):  # backwards, children come before their parent
-        children = []
-        while waiting and waiting[-1].start < end:
-            children.append(waiting.pop())
-        item = text[start:end].rstrip()
-        if item:
-            end = start + len(item)
-            waiting.append(Part(end - len(item.lstrip()), end, tuple(children)))
-    return tuple(reversed(waiting))
-
-
-def _shallow(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    if len(ranges) <= DEEPEST_ITEM:
-        return ranges
-    kept, ends = [], list[int]()
-    for start, end in ranges:
-        while ends and ends[-1] <= start:
-            ends.pop()
-        if len(ends) < DEEPEST_ITEM:
-            kept.append((start, end))
-        ends.append(end)
-    return kept
-
-
 def _figures(text: str, seen: list[Seen], tags: list[Tag]) -> list[tuple[int, int]]:
     """Pair the figure tags that stand in paragraphs and in HTML, but not in code, comments, lists, tables, quotes."""
     for block in seen:
@@ -429,4 +381,4 @@ def _figures(text: str, seen: list[Seen], tags: list[Tag]) -> list[tuple[int, in
     return figure_ranges(sorted(tags))
 
 
-_PART_MAKERS: Final = {"List": _items, "Table": _rows}
+_PART_MAKERS: Final = {"List": items_of, "Table": rows_of}
