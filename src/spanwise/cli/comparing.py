@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from spanwise.cli.terminal import Screen, fitted, said, shown
+from spanwise.cli.terminal import Screen, fitted, print_json_lines, said, shown
 from spanwise.errors import UnreadableError
 from spanwise.recorded import records_of_file
 
@@ -46,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     summary = Counter(change.change for change in changes)
     counts = {name: summary[name] for name in _SIGNS} | {"to_embed": sum(change.embed for change in changes)}
     if arguments.json:
-        _write_json([change._asdict() for change in changes if change.change != "kept" or change.embed], counts)
+        told = (change._asdict() for change in changes if change.change != "kept" or change.embed)
+        print_json_lines((*told, {"summary": counts}))
     else:
         _show(Screen(sys.stdout), changes, counts)
     return 0
@@ -112,11 +113,3 @@ def _show(screen: Screen, changes: list[Change], counts: dict[str, int]) -> None
         screen.line(fitted(shown(words), screen.width), colour)
     numbers = ", ".join(f"{counts[name]:,} {name}" for name in _SIGNS)
     screen.line(f"{numbers}; {said(counts['to_embed'], 'chunk')} to embed")
-
-
-def _write_json(changes: list[dict[str, Any]], counts: dict[str, int]) -> None:
-    import orjson
-
-    for record in (*changes, {"summary": counts}):
-        sys.stdout.buffer.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()

@@ -8,7 +8,7 @@ from dataclasses import Field, fields
 from typing import Any, Final
 
 from spanwise.cli.chunking import config_of, flags_of
-from spanwise.cli.terminal import Screen, shown, table
+from spanwise.cli.terminal import Screen, print_json, shown, table
 from spanwise.settings import Value, in_force, settings_of
 from spanwise.strategies import STRATEGIES, strategy_of
 
@@ -19,7 +19,7 @@ def run_strategies(arguments: argparse.Namespace) -> int:
     """Show every strategy with its options."""
     names = [strategy_of(name).name for name in arguments.names] or list(STRATEGIES)
     if arguments.json:
-        _write_json(schema_of(names))
+        print_json(schema_of(names))
         return 0
     screen = Screen(sys.stdout)
     for name in names:
@@ -105,7 +105,7 @@ def run_config(arguments: argparse.Namespace) -> int:
     values = _with_defaults(said)
     if arguments.json:
         file = config.path.as_posix() if config.path else None
-        _write_json({"config": file, "values": {name: value._asdict() for name, value in values.items()}})
+        print_json({"config": file, "values": {name: value._asdict() for name, value in values.items()}})
         return 0
     screen = Screen(sys.stdout)
     screen.line(f"config file: {shown(config.layers(None)[0].origin) if config.path else 'none'}\n", "strong")
@@ -135,10 +135,3 @@ def run_completion(arguments: argparse.Namespace) -> int:
 
     print(shtab.complete(build_parser(), arguments.shell))
     return 0
-
-
-def _write_json(record: dict[str, Any]) -> None:
-    import orjson
-
-    sys.stdout.buffer.write(orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from spanwise.cli.terminal import Screen, for_people, one_line, said, shown
+from spanwise.cli.terminal import Screen, for_people, one_line, print_json_lines, said, shown
 from spanwise.vaults import Reference, Vault, read_vault
 
 
@@ -49,8 +49,6 @@ def _called(reference: Reference) -> str:
 
 
 def _write_json(vault: Vault) -> None:
-    import orjson
-
     records: list[dict[str, Any]] = [
         {
             "source": reference.source, **reference.link.to_dict(), "found": reference.target,
@@ -60,6 +58,4 @@ def _write_json(vault: Vault) -> None:
     ]  # fmt: skip
     records += [{"repeated": repeated._asdict()} for repeated in vault.repeated_ids]
     summary = {"notes": len(vault.notes), "links": len(vault.references), "dangling": len(vault.dangling)}
-    for record in (*records, {"summary": summary}):
-        sys.stdout.buffer.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()
+    print_json_lines((*records, {"summary": summary}))

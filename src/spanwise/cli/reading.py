@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from spanwise.api import read
-from spanwise.cli.terminal import Screen, shown, table
+from spanwise.cli.terminal import Screen, print_json, shown, table
 from spanwise.documents import Document, Part
 from spanwise.errors import UnreadableError
 from spanwise.readers import read_string
@@ -21,11 +21,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.blocks:
         blocks = _blocks(document, arguments.tokenizer or "cl100k")
         if arguments.json:
-            _write_json({"document_id": document.document_id, "blocks": blocks})
+            print_json({"document_id": document.document_id, "blocks": blocks})
         else:
             _show_blocks(blocks)
     elif arguments.json:
-        _write_json({
+        print_json({
             "text": document.text,
             "pages": [page._asdict() for page in document.pages],
             "metadata": document.metadata.to_dict(),
@@ -105,10 +105,3 @@ def _place(block: dict[str, Any]) -> str:
         f"line {block['line']}" if not page else ""
     )
     return " ".join(filter(None, (page, detail)))
-
-
-def _write_json(record: dict[str, Any]) -> None:
-    import orjson
-
-    sys.stdout.buffer.write(orjson.dumps(record, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from statistics import median, quantiles
 from typing import Any, Final
 
-from spanwise.cli.terminal import Screen, bar, columns, padded, shown, table
+from spanwise.cli.terminal import Screen, bar, columns, padded, print_json, shown, table
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.recorded import records_of_file
 
@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
         if not sizes.tokens:
             raise UnreadableError(sizes.name, "holds no chunks")
     if arguments.json:
-        _write_json([summary_of(sizes) for sizes in measured])
+        summaries = [summary_of(sizes) for sizes in measured]
+        print_json(summaries[0] if len(summaries) == 1 else summaries)
     else:
         _show(Screen(sys.stdout), measured)
     return 0
@@ -155,11 +156,3 @@ def _histograms(measured: list[Sizes], width: int) -> list[str]:
 def _bar(counter: Counter[int], place: int, room: int) -> str:
     number = counter[place]
     return f"{bar(number / max(counter.values()), room) or '▏'} {number:,}" if number else ""
-
-
-def _write_json(summaries: list[dict[str, Any]]) -> None:
-    import orjson
-
-    answer = summaries[0] if len(summaries) == 1 else summaries
-    sys.stdout.buffer.write(orjson.dumps(answer, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-    sys.stdout.buffer.flush()

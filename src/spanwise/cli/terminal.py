@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
-from typing import IO, Final
+from typing import IO, Any, Final
 from unicodedata import combining, east_asian_width
 
 _COLOURS: Final = {
@@ -120,6 +120,22 @@ def bar(share: float, width: int) -> str:
 def said(number: float, one: str, many: str = "") -> str:
     """Say a number of things: `1 chunk`, `1,200 chunks`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def print_json(value: Any) -> None:
+    """Write one JSON value to stdout, set for reading."""
+    import orjson
+
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.buffer.flush()
+
+
+def print_json_lines(records: Iterable[Any]) -> None:
+    """Write a record a line to stdout."""
+    import orjson
+
+    sys.stdout.buffer.writelines(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+    sys.stdout.buffer.flush()
 
 
 def for_people() -> Screen:
