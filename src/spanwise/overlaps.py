@@ -13,6 +13,7 @@ from spanwise.pieces import Plan
 from spanwise.sentences import sentence_starts
 
 NEVER_TORN: Final = frozenset({"figure", "code"})
+NOT_PROSE: Final = NEVER_TORN | {"list", "table", "quote"}
 _LOOK_BACK: Final = 64  # enough for an abbreviation or a number before the place that is looked at
 _LOOK_AHEAD: Final = 16  # enough for the word that a sentence begins with
 
@@ -35,6 +36,12 @@ def sentence_or_word_start(task: Task, previous: Plan, tokens: int, closed: froz
         if words := [start for start in word_starts(task.text, max(span[0], low - 1), span[1]) if start >= low]:
             return words[0]
     return None
+
+
+def prose_start(task: Task, previous: Plan, free: int) -> int | None:
+    """Give where overlap of at most `overlap_tokens` starts in prose; where little is free there is none."""
+    wanted = task.options.overlap_tokens
+    return sentence_or_word_start(task, previous, min(free, wanted), NOT_PROSE) if free >= wanted // 8 else None
 
 
 def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free: int) -> int | None:

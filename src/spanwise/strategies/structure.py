@@ -14,7 +14,7 @@ from spanwise.context import NOTHING, Repeated, Task
 from spanwise.cuts import block_cuts
 from spanwise.documents import LEFT_OUT_KINDS, Block
 from spanwise.options import Options, option
-from spanwise.overlaps import sentence_or_word_start
+from spanwise.overlaps import prose_start
 from spanwise.packing import Range, divide, divide_once, fill
 from spanwise.pieces import Plan
 from spanwise.tokens import NEAR
@@ -22,7 +22,6 @@ from spanwise.tokens import NEAR
 _CLOSING: Final = frozenset({"heading", "rule"})
 _APART: Final = frozenset({"table", "code"})
 _MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
-_NEVER_TORN: Final = frozenset({"list", "table", "code", "quote", "figure"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 
@@ -117,8 +116,7 @@ class Structure:
 
     def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
-        wanted = task.options.overlap_tokens
-        return sentence_or_word_start(task, previous, min(free, wanted), _NEVER_TORN) if free >= wanted // 8 else None
+        return prose_start(task, previous, free)
 
 
 def _sections(blocks: tuple[Block, ...]) -> Iterator[tuple[list[int], bool]]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from spanwise.context import NOTHING, Repeated, Task
 from spanwise.options import TEMPLATES, Options, option
-from spanwise.overlaps import sentence_or_word_start
+from spanwise.overlaps import prose_start
 from spanwise.pieces import Plan
 from spanwise.strategies.units import Unit, content_units, cut_at_target, finer, fits
-
-_NEVER_TORN: Final = frozenset({"list", "table", "code", "quote", "figure"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,8 +44,7 @@ class Window:
 
     def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
-        wanted = task.options.overlap_tokens
-        return sentence_or_word_start(task, previous, min(free, wanted), _NEVER_TORN) if free >= wanted // 8 else None
+        return prose_start(task, previous, free)
 
 
 def _packed(task: Task) -> Iterator[Unit]:
