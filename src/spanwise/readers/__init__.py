@@ -27,11 +27,14 @@ EXTENSIONS: Final = {
     ".txt": "text",
     ".text": "text",
     ".log": "text",
+    ".pdf": "pdf",
     "": "text",
 }
 
 
-def read_file(path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any]) -> Document:
+def read_file(
+    path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any], password: str | None = None
+) -> Document:
     """Read a file; its extension says the format unless `form` does."""
     if not isinstance(path, str | os.PathLike):
         raise UnreadableError("path", "must be a string or a path", value=path)
@@ -48,6 +51,11 @@ def read_file(path: str | os.PathLike[str], form: str | None, given: Mapping[str
         data = place.read_bytes()
     except (OSError, ValueError) as error:
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
+    if form == "pdf":
+        from spanwise.readers.pdf import read_pdf
+
+        with collector_paused:
+            return _document(read_pdf(data, name, password), form, {"file_path": name, **given})
     text, guessed = decoded(data, name)
     return read_string(text, form, {"file_path": name, **given}, guessed)
 

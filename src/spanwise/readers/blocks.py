@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from spanwise.cuts import trimmed
-from spanwise.documents import Block, LeftOut, Page, Part
+from spanwise.documents import Block, LeftOut, Page, Part, SourceRef
 from spanwise.spans import without
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
@@ -71,8 +71,11 @@ class Builder:
         level: int | None = None,
         title: str = "",
         parts: tuple[Part, ...] = (),
+        source_ref: SourceRef | None = None,
     ) -> None:
-        """Add the next block."""
+        """Add the next block; positions of its parts count from where it starts if it has a `source_ref`."""
+        if source_ref:
+            parts = tuple([_moved(part, start) for part in parts])
         if start > self._reached and not self._text[self._reached : start].isspace():
             self._fill(start)
         self._reached = end
@@ -81,7 +84,7 @@ class Builder:
         if base := self._base:
             start, end, parts = start + base, end + base, tuple([_moved(part, base) for part in parts])
         # without Block's own checks: kinds come from a reader's table, and Document checks all ranges once more
-        self.blocks.append(_new(Block, (kind, start, end, self._path, level, self._page, parts, None, None, None)))
+        self.blocks.append(_new(Block, (kind, start, end, self._path, level, self._page, parts, None, None, source_ref)))
 
     def finish(self) -> None:
         """Take what is left at the end of the text or page."""

@@ -1,0 +1,206 @@
+"""PDF: pages of placed characters to Markdown text with headings, lists, tables, code and figures.
+
+PDFium gives the characters in the order in which the file writes them, and that order is kept. Everything else is
+worked out here: `words` and `drawings` are what stands on a page, `contents` are its lines, tables and pictures,
+`layout` groups lines into elements, `furniture` and `headings` look at all pages at once, `writing` makes the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from spanwise.documents import LeftOut, Link, Page
+from spanwise.errors import UnreadableError
+from spanwise.readers.blocks import Builder, Reading
+from spanwise.readers.pdf.about import Anchor, anchors_of, outline_of, said_of
+from spanwise.readers.pdf.contents import Contents, contents_of
+from spanwise.readers.pdf.figures import with_captions
+from spanwise.readers.pdf.furniture import Furniture, furniture_of
+from spanwise.readers.pdf.geometry import Box
+from spanwise.readers.pdf.headings import set_headings
+from spanwise.readers.pdf.hyphens import Vocabulary
+from spanwise.readers.pdf.layout import Element, Habits, elements_of
+from spanwise.readers.pdf.library import opened
+from spanwise.readers.pdf.lines import Line
+from spanwise.readers.pdf.tables import Table
+from spanwise.readers.pdf.words import Word
+from spanwise.readers.pdf.writing import LINK, Scribe, Written
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+_BETWEEN: Final = "\n\n"
+
+
+def read_pdf(data: bytes, name: str, password: str | None = None) -> Reading:
+    """Read a PDF file."""
+    with opened(data, name, password) as document:
+        pages, links, broken = _pages(document)
+        found = said_of(document)
+        outline = outline_of(document)
+    if not any(page.lines or any(isinstance(item, Table) for item in page.items) for page in pages):
+        raise _wordless(name, pages, broken)
+    habits = Habits(pages)
+    furniture = furniture_of(pages, habits.size)
+    skipped = {id(item.line) for item in furniture}
+    elements = [with_captions(elements_of(page, skipped, habits)) for page in pages]
+    set_headings(elements, habits, outline)
+    written = _written(pages, elements, PurePosixPath(name).stem)
+    left_out = [*map(_left_out, furniture, [pages[item.page - 1] for item in furniture]), *broken, *_unseen(pages)]
+    return _reading(written, links, found, tuple(left_out))
+
+
+def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[list[Link]], list[LeftOut]]:
+    """Read all pages; one that can't be read is empty, and said to be so."""
+    import pypdfium2
+
+    pages: list[Contents] = []
+    links: list[list[Link]] = []
+    broken: list[LeftOut] = []
+    for index in range(len(document)):
+        try:
+            page = document[index]
+        except pypdfium2.PdfiumError:
+            broken.append(LeftOut(f"page {index + 1} is damaged and can't be read", "", {"page": index + 1}))
+            pages.append(_empty(index + 1))
+            links.append([])
+            continue
+        try:
+            contents = contents_of(page, index + 1)
+            marked, found = _with_links(contents, anchors_of(document, page, contents.frame))
+        finally:
+            page.close()
+        pages.append(marked)
+        links.append(found)
+    return pages, links, broken
+
+
+def _empty(number: int) -> Contents:
+    from spanwise.readers.pdf.geometry import Frame
+
+    return Contents(number, Frame(0, 0, 1, 1, 0), (), {}, (), (), False)
+
+
+def _with_links(page: Contents, anchors: Sequence[Anchor]) -> tuple[Contents, list[Link]]:
+    """Mark the first word of each link, and give the links in the order of the marks."""
+    if not anchors:
+        return page, []
+    links: list[Link] = []
+    items: list[Any] = []
+    last: Anchor | None = None
+    places = [(page.frame.upright(anchor.box), anchor) for anchor in anchors]
+    for item in page.items:
+        if not isinstance(item, Line):
+            items.append(item)
+            continue
+        words: list[Word] = []
+        for word in item.words:
+            over = _anchor_of(word.box, places)
+            if over and last and over.target == last.target:
+                links[-1] = links[-1]._replace(text=f"{links[-1].text} {word.text}")
+            elif over:
+                links.append(Link(over.target, word.text))
+                word = word._replace(text=LINK + word.text)
+            last = over
+            words.append(word)
+        items.append(item._replace(words=tuple(words)))
+    return page._replace(items=tuple(items)), links
+
+
+def _anchor_of(box: Box, places: Sequence[tuple[Box, Anchor]]) -> Anchor | None:
+    x, y = (box.left + box.right) / 2, box.middle
+    return next((anchor for place, anchor in places if place.holds(x, y)), None)
+
+
+def _wordless(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -> UnreadableError:
+    if broken and len(broken) == len(pages):
+        return UnreadableError(name, "is damaged: none of its pages can be read")
+    pictured = sum(page.pictured or bool(page.items) for page in pages)
+    if pictured:
+        rule = f"has no text: {pictured} of its {len(pages)} pages are pictures, as of a scan"
+        return UnreadableError(name, rule, hint="recognise the text first, for example with ocrmypdf")
+    return UnreadableError(name, f"has no text: its {len(pages)} pages are empty")
+
+
+def _written(
+    pages: Sequence[Contents], elements: Sequence[Sequence[Element]], stem: str
+) -> list[tuple[int, list[Written]]]:
+    vocabulary = Vocabulary()
+    for page in pages:
+        cut = False
+        for line in page.lines:
+            cut = vocabulary.learn(line.words, cut=cut)
+    done = []
+    last: Table | None = None
+    for page, own in zip(pages, elements, strict=True):
+        scribe = Scribe(page.number, page.frame, vocabulary, lambda number, count: f"{stem}-p{number}-{count}.png")
+        first = own[0].table if own else None
+        headless = first is not None and last is not None and _goes_on(last, first)
+        done.append((page.number, list(scribe.written(own, headless=headless))))
+        last = own[-1].table if own else None
+    return done
+
+
+def _goes_on(before: Table, table: Table) -> bool:
+    """Whether a table goes on with the one at the end of the page before, without its head."""
+    if len(before.rows[0]) != len(table.rows[0]) or table.rows[0] == before.rows[0] or table.headed:
+        return False
+    return len(before.columns) == len(table.columns) and all(
+        abs(one - other) < 6 for one, other in zip(before.columns, table.columns, strict=True)
+    )
+
+
+def _left_out(item: Furniture, page: Contents) -> LeftOut:
+    box = page.frame.back(item.line.box)
+    reference = {"page": item.page, "bbox": [round(value, 1) for value in box]}
+    return LeftOut(item.reason, item.line.text.replace(LINK, ""), reference)
+
+
+def _unseen(pages: Sequence[Contents]) -> list[LeftOut]:
+    """Say which pages are pictures without text."""
+    return [
+        LeftOut(f"page {page.number} is a picture without text, as of a scan", "", {"page": page.number})
+        for page in pages
+        if not page.lines and not any(isinstance(item, Table) for item in page.items) and (page.pictured or page.items)
+    ]
+
+
+def _reading(
+    pages: Sequence[tuple[int, list[Written]]],
+    links: Sequence[Sequence[Link]],
+    found: dict[str, Any],
+    left_out: tuple[LeftOut, ...],
+) -> Reading:
+    """Put the pages together."""
+    builder = Builder("")
+    texts: list[str] = []
+    ranges: list[Page] = []
+    kept: list[Link] = []
+    places: list[int] = []
+    start = 0
+    for (number, blocks), own in zip(pages, links, strict=True):
+        text = _BETWEEN.join(block.text for block in blocks)
+        builder.begin_page(number, text, start)
+        reached = 0
+        waiting = list(own)
+        for block in blocks:
+            builder.add(
+                block.kind, reached, reached + len(block.text), block.level, block.title, block.parts, block.source_ref
+            )
+            for place in block.links:
+                kept.append(waiting.pop(0))
+                places.append(start + reached + place)
+            reached += len(block.text) + len(_BETWEEN)
+        builder.finish()
+        texts.append(text)
+        ranges.append(Page(number, start, start + len(text)))
+        start += len(text) + len(_BETWEEN)
+    if "title" not in found:
+        names = (block.headings_path[0] for block in builder.blocks if block.level == 1 and block.headings_path)
+        if title := next(names, None):
+            found["title"] = title
+    if kept:
+        found["links"] = tuple(kept)
+    return Reading(_BETWEEN.join(texts), tuple(builder.blocks), found, tuple(ranges), left_out, tuple(places))

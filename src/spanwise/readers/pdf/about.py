@@ -1,0 +1,118 @@
+"""What a PDF says of itself: title, author, dates, language, outline, links."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from spanwise.readers.pdf.geometry import Box, Frame
+from spanwise.readers.pdf.headings import Entry
+from spanwise.readers.pdf.library import string_of
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+_DATE: Final = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?([-+Zz])?(\d\d)?'?(\d\d)?")
+_NO_TITLE: Final = re.compile(
+    r"microsoft (?:word|powerpoint|excel) - |untitled|unknown|\(?(?:anonymous|unspecified)\)?\Z|document\d*\Z|(?:file|https?)://|.*\.(?:docx?|pptx?|xlsx?|"
+    r"pdf|indd|qxd|tex|dvi|html?|odt|rtf|txt)\Z|\W*\Z|about:blank",
+    re.IGNORECASE,
+)
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*\Z")
+_LONGEST_TITLE: Final = 500
+_MOST_ENTRIES: Final = 20_000
+_MOST_LINKS: Final = 5_000  # on one page
+
+
+class Anchor(NamedTuple):
+    """A place on a page that leads somewhere."""
+
+    box: Box
+    target: str
+
+
+def said_of(document: pypdfium2.PdfDocument) -> dict[str, Any]:
+    """Give the metadata that the file states."""
+    stated = _stated(document)
+    found: dict[str, Any] = {}
+    title = " ".join(stated.get("Title", "").split())
+    if title and not _NO_TITLE.match(title) and len(title) <= _LONGEST_TITLE:
+        found["title"] = title
+    author = " ".join(stated.get("Author", "").split())
+    if author and not _NO_TITLE.match(author):
+        found["author"] = author[:_LONGEST_TITLE]
+    if date := _iso(stated.get("ModDate", "")) or _iso(stated.get("CreationDate", "")):
+        found["updated_at"] = date
+    if language := _language(document):
+        found["language"] = language
+    return found
+
+
+def _stated(document: pypdfium2.PdfDocument) -> Mapping[str, str]:
+    try:
+        values: dict[str, str] = document.get_metadata_dict(skip_empty=True)
+    except (UnicodeDecodeError, ValueError):
+        return {}
+    return {name: value.replace("\x00", "").encode("utf-8", "replace").decode() for name, value in values.items()}
+
+
+def _language(document: pypdfium2.PdfDocument) -> str | None:
+    import pypdfium2.raw as raw
+
+    said = string_of(raw.FPDFCatalog_GetLanguage, document).strip()
+    return said if _LANGUAGE.match(said) else None
+
+
+def _iso(date: str) -> str | None:
+    """Turn a date as PDF writes it into ISO 8601; None for one that is none."""
+    found = _DATE.match(date.strip())
+    if not found:
+        return None
+    year, month, day, hour, minute, second, sign, hours, minutes = found.groups()
+    zone = "Z" if sign and sign in "Zz" else f"{sign}{hours}:{minutes or '00'}" if sign and hours else ""
+    stamp = f"{year}-{month or '01'}-{day or '01'}T{hour or '00'}:{minute or '00'}:{second or '00'}{zone}"
+    try:
+        datetime.fromisoformat(stamp)
+    except ValueError:
+        return None
+    return stamp
+
+
+def outline_of(document: pypdfium2.PdfDocument) -> list[Entry]:
+    """Give the outline; pages count from 0."""
+    entries: list[Entry] = []
+    for bookmark in document.get_toc(max_depth=6):
+        place = bookmark.get_dest()
+        page = place.get_index() if place else None
+        if page is not None:
+            entries.append(Entry(bookmark.get_title(), bookmark.level + 1, page))
+        if len(entries) >= _MOST_ENTRIES:
+            break
+    return entries
+
+
+def anchors_of(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, frame: Frame) -> list[Anchor]:
+    """Give the links of a page that lead out of the document."""
+    return [Anchor(frame.shown(*corners), target) for corners, target in _links(document, page) if target]
+
+
+def _links(
+    document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage
+) -> Iterator[tuple[tuple[float, float, float, float], str]]:
+    import pypdfium2.raw as raw
+
+    position, link = ctypes.c_int(0), raw.FPDF_LINK()
+    for _ in range(_MOST_LINKS):
+        if not raw.FPDFLink_Enumerate(page, position, link):
+            return
+        action, corners = raw.FPDFLink_GetAction(link), raw.FS_RECTF()
+        if not action or not raw.FPDFLink_GetAnnotRect(link, corners):
+            continue
+        length = raw.FPDFAction_GetURIPath(document, action, None, 0)
+        buffer = ctypes.create_string_buffer(max(length, 1))
+        raw.FPDFAction_GetURIPath(document, action, buffer, length)
+        target = buffer.value.decode("utf-8", "replace").strip()
+        yield (corners.left, corners.top, corners.right, corners.bottom), target

@@ -1,0 +1,94 @@
+"""The columns of a table that has no rules between them, and its rows where there are none between these either."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Final
+
+from spanwise.readers.pdf.words import Word
+
+_LEAST_GAP: Final = 0.3  # of the size: narrower is a space
+_WIDE_GAP: Final = 1.0  # of the size: what parts columns in most rows
+_LONGEST_NUMBER: Final = 14  # characters on average, of cells that are surely rows of their own
+
+Column = tuple[float, float]
+
+
+def columns_of(rows: Sequence[Sequence[Word]]) -> list[Column]:
+    """Find the stretches of the width that hold words, parted by gaps that go through all rows."""
+    words = [word for row in rows for word in row]
+    if not words:
+        return []
+    size = median(word.style.size for word in words) or 10.0
+    columns: list[Column] = []
+    for left, right in sorted((word.box.left, word.box.right) for word in words):
+        if columns and left <= columns[-1][1] + _LEAST_GAP * size:
+            columns[-1] = columns[-1][0], max(columns[-1][1], right)
+        else:
+            columns.append((left, right))
+    return _real(columns, rows, size)
+
+
+def _real(columns: list[Column], rows: Sequence[Sequence[Word]], size: float) -> list[Column]:
+    """Join columns that only chance parts: where there are words on both sides, they stand close together."""
+    real = columns[:1]
+    for column in columns[1:]:
+        if _is_parted(real[-1], column, rows, size):
+            real.append(column)
+        else:
+            real[-1] = real[-1][0], column[1]
+    return real
+
+
+def _is_parted(before: Column, after: Column, rows: Sequence[Sequence[Word]], size: float) -> bool:
+    gaps, alone = [], 0
+    for row in rows:
+        lefts = [word.box.right for word in row if before[0] <= word.box.left <= before[1]]
+        rights = [word.box.left for word in row if after[0] <= word.box.left <= after[1]]
+        if lefts and rights:
+            gaps.append(min(rights) - max(lefts))
+        elif lefts or rights:
+            alone += 1
+    if not gaps:
+        return alone > 0
+    return median(gaps) >= _WIDE_GAP * size or alone >= 0.4 * (len(gaps) + alone)
+
+
+def home_of(left: float, right: float, columns: Sequence[Column]) -> int:
+    """Give the column that a stretch belongs to: the one that it shares most with, else the nearest."""
+    def cost(index: int) -> float:
+        low, high = columns[index]
+        shared = min(right, high) - max(left, low)
+        return -shared if shared > 0 else abs(left + right - low - high) / 2 + 10_000
+
+    return min(range(len(columns)), key=cost)
+
+
+def visual_rows(words: Sequence[Word]) -> list[list[Word]]:
+    """Group words that stand beside each other, from top to bottom; in a row they keep their order."""
+    rows: list[list[Word]] = []
+    reach = -1e9
+    for word in sorted(words, key=lambda word: word.box.middle):
+        if rows and word.box.middle < reach:
+            rows[-1].append(word)
+        else:
+            rows.append([word])
+            reach = word.box.middle + 0.5 * word.box.height
+    order = {id(word): index for index, word in enumerate(words)}
+    return [sorted(row, key=lambda word: order[id(word)]) for row in rows]
+
+
+def are_rows(lines: Sequence[Sequence[Word]], columns: Sequence[Column]) -> bool:
+    """Whether lines between two rules are rows of their own, and not the lines of one."""
+    if len(lines) < 2 or len(columns) < 2:
+        return False
+    filled = [{home_of(word.box.left, word.box.right, columns) for word in line} for line in lines]
+    full = sum(len(cells) >= max(2, 0.6 * len(columns)) for cells in filled)
+    if full < 0.7 * len(lines):
+        return False
+    cells = sum(map(len, filled))
+    letters = sum(len(word.text) + 1 for line in lines for word in line)
+    return (len(columns) > 2 and letters / cells <= _LONGEST_NUMBER) or (
+        full == len(lines) and letters / cells <= 2 * _LONGEST_NUMBER and all(0 in cells for cells in filled)
+    )

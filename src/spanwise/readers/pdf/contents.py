@@ -1,0 +1,147 @@
+"""What stands on a page, in the order of the file: lines, tables and pictures, before anybody knows what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from spanwise.readers.pdf.alignment import aligned_tables
+from spanwise.readers.pdf.drawings import Drawings, drawings_of
+from spanwise.readers.pdf.geometry import Box, Frame, around
+from spanwise.readers.pdf.lines import Line, lines_of
+from spanwise.readers.pdf.open_tables import open_tables
+from spanwise.readers.pdf.tables import Table, ruled_tables, tagged_tables
+from spanwise.readers.pdf.tags import Tag, tags_of
+from spanwise.readers.pdf.words import Word, main_direction, words_of
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+_SMALLEST_PICTURE: Final = 28.0  # points: what is smaller is an ornament
+_BACKGROUND: Final = 0.85  # of the page: a picture that is larger lies under the text
+
+
+class Picture(NamedTuple):
+    """A picture on a page."""
+
+    box: Box
+
+
+class Contents(NamedTuple):
+    """A page: boxes are turned so that its text is upright."""
+
+    number: int
+    frame: Frame
+    items: tuple[Line | Table | Picture, ...]
+    tags: dict[int, Tag]
+    dots: tuple[Box, ...]
+    rules: tuple[Box, ...]
+    pictured: bool  # a picture covers the page
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines that are in no table."""
+        return [item for item in self.items if isinstance(item, Line)]
+
+
+def contents_of(page: pypdfium2.PdfPage, number: int) -> Contents:
+    """Read a page."""
+    frame = Frame(*_visible(page), page.get_rotation() // 90 % 4)
+    words, drawings = words_of(page, frame), drawings_of(page, frame)
+    frame = frame._replace(turns=-main_direction(words) % 4)
+    if frame.turns:
+        words, drawings = _turned(words, drawings, frame)
+    tags = tags_of(page) if any(word.style.tag >= 0 for word in words) else {}
+    pictures, pictured = _pictures(drawings.pictures, frame)
+    items = _with_pictures(_items(words, drawings, tags), pictures)
+    return Contents(number, frame, tuple(items), tags, tuple(drawings.dots), tuple(drawings.rules), pictured)
+
+
+def _visible(page: pypdfium2.PdfPage) -> tuple[float, float, float, float]:
+    left, bottom, right, top = page.get_cropbox()
+    if right - left < 1 or top - bottom < 1:
+        width, height = page.get_size()
+        return 0.0, 0.0, width, height
+    return left, bottom, right, top
+
+
+def _turned(words: list[Word], drawings: Drawings, frame: Frame) -> tuple[list[Word], Drawings]:
+    turned = [
+        word._replace(
+            box=frame.upright(word.box),
+            style=word.style._replace(quarter=(word.style.quarter + frame.turns) % 4),
+        )
+        for word in words
+    ]
+    return turned, Drawings(*([frame.upright(box) for box in boxes] for boxes in drawings))
+
+
+def _items(words: list[Word], drawings: Drawings, tags: dict[int, Tag]) -> list[Line | Table]:
+    """Give tables and lines; a table stands where its first word stood."""
+    upright = [word if word.style.quarter == 0 else word._replace(box=Box(-1, -1, -1, -1)) for word in words]
+    tables: list[tuple[Table, set[int]]] = tagged_tables(words, tags)
+    used = {number for _, numbers in tables for number in numbers}
+    for table, numbers in [*ruled_tables(upright, drawings), *open_tables(upright, drawings, used)]:
+        if not numbers & used:
+            tables.append((table, numbers))
+            used |= numbers
+    items: list[Line | Table] = []
+    waiting: list[Word] = []
+    firsts = {min(numbers): table for table, numbers in tables}
+    for number, word in enumerate(words):
+        if number in firsts:
+            items += lines_of(waiting)
+            waiting = []
+            items.append(firsts[number])
+        if number not in used:
+            waiting.append(word)
+    items += lines_of(waiting)
+    return _with_aligned(items, drawings)
+
+
+def _with_aligned(items: list[Line | Table], drawings: Drawings) -> list[Line | Table]:
+    """Replace lines that are rows of a table without rules."""
+    done: list[Line | Table] = []
+    run: list[Line] = []
+    for item in [*items, None]:
+        if isinstance(item, Line):
+            run.append(item)
+            continue
+        tables = {min(numbers): (table, numbers) for table, numbers in aligned_tables(run, drawings)}
+        used = {number for _, numbers in tables.values() for number in numbers}
+        for number, line in enumerate(run):
+            if number in tables:
+                done.append(tables[number][0])
+            elif number not in used:
+                done.append(line)
+        run = []
+        done += [item] if item is not None else []
+    return done
+
+
+def _pictures(boxes: Iterable[Box], frame: Frame) -> tuple[list[Picture], bool]:
+    """Give the pictures that are worth a figure, tiles of one put together; and whether one covers the page."""
+    width, height = frame.upright_size
+    page = Box(0, 0, width, height)
+    seen = [Box(max(b.left, 0), max(b.top, 0), min(b.right, width), min(b.bottom, height)) for b in boxes]
+    united: list[Box] = []
+    for box in sorted(seen, key=lambda box: (box.top, box.left))[:500]:
+        near = Box(box.left - 2, box.top - 2, box.right + 2, box.bottom + 2)
+        touching = [other for other in united if other.shared_area(near) > 0]
+        united = [other for other in united if other not in touching]
+        united.append(around([box, *touching]))
+    pictured = any(box.area > _BACKGROUND * page.area for box in united)
+    large = [box for box in united if min(box.width, box.height) >= _SMALLEST_PICTURE]
+    return [Picture(box) for box in large if box.area <= _BACKGROUND * page.area], pictured
+
+
+def _with_pictures(items: Sequence[Line | Table], pictures: Iterable[Picture]) -> list[Line | Table | Picture]:
+    """Put each picture behind the last item that stands above it in its column."""
+    placed: list[Line | Table | Picture] = list(items)
+    for picture in pictures:
+        at = 0
+        for index, item in enumerate(placed):
+            above = item.box.bottom <= picture.box.top + 3 and item.box.shared_width(picture.box) > 0
+            at = index + 1 if above else at
+        placed.insert(at, picture)
+    return placed

@@ -1,0 +1,196 @@
+"""What is drawn on a page besides text: rules, filled areas, dots that serve as bullets, pictures."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from spanwise.readers.pdf.geometry import Box, Frame
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+_TEXT, _PATH, _IMAGE, _FORM = 1, 2, 3, 5
+_MOVE, _LINE, _CURVE = 2, 0, 1
+_THIN: Final = 2.5  # points: a rectangle that is thinner is a rule
+_SHORT: Final = 4.0  # points: a rule that is shorter rules nothing
+_DOT: Final = (1.2, 9.0)  # points: how large a bullet may be
+_MOST_OBJECTS: Final = 30_000  # on one page; maps and plots have more, and none of it is a table
+_MOST_SEGMENTS: Final = 4_000  # of one path
+_DEEPEST_FORM: Final = 6
+_WHITE: Final = 250
+
+Matrix = tuple[float, float, float, float, float, float]
+_UNCHANGED: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+
+
+class Drawings(NamedTuple):
+    """The drawings of one page, in coordinates of the page as it is shown."""
+
+    rules: list[Box]  # lines, drawn as such or as thin rectangles
+    areas: list[Box]  # filled or framed rectangles
+    dots: list[Box]
+    pictures: list[Box]
+    curves: list[Box]  # everything else that is drawn
+
+
+def drawings_of(page: pypdfium2.PdfPage, frame: Frame) -> Drawings:
+    """Collect what is drawn on a page."""
+    import pypdfium2.raw as raw
+
+    found = Drawings([], [], [], [], [])
+    collector = _Collector(found, frame)
+    count = raw.FPDFPage_CountObjects(page)
+    collector.objects((raw.FPDFPage_GetObject(page, index) for index in range(count)), _UNCHANGED, 0)
+    return found
+
+
+class _Collector:
+    def __init__(self, found: Drawings, frame: Frame) -> None:
+        self._found = found
+        self._frame = frame
+        self._left = _MOST_OBJECTS
+
+    def objects(self, handles: Iterator[Any], matrix: Matrix, depth: int) -> None:
+        import pypdfium2.raw as raw
+
+        for handle in handles:
+            self._left -= 1
+            if self._left < 0:
+                return
+            kind = raw.FPDFPageObj_GetType(handle)
+            if kind == _PATH:
+                self._path(handle, matrix)
+            elif kind == _IMAGE:
+                if box := self._box(handle, matrix):
+                    self._found.pictures.append(box)
+            elif kind == _FORM and depth < _DEEPEST_FORM:
+                inner = _matrix_of(handle)
+                count = raw.FPDFFormObj_CountObjects(handle)
+                children = (raw.FPDFFormObj_GetObject(handle, index) for index in range(max(count, 0)))
+                self.objects(children, _product(inner, matrix), depth + 1)
+
+    def _box(self, handle: Any, matrix: Matrix) -> Box | None:
+        import pypdfium2.raw as raw
+
+        left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+        if not raw.FPDFPageObj_GetBounds(handle, left, bottom, right, top):
+            return None
+        return self._placed((left.value, bottom.value), (right.value, top.value), matrix)
+
+    def _placed(self, first: tuple[float, float], second: tuple[float, float], matrix: Matrix) -> Box:
+        if matrix is not _UNCHANGED:
+            corners = [_moved(x, y, matrix) for x in (first[0], second[0]) for y in (first[1], second[1])]
+            first = min(x for x, _ in corners), min(y for _, y in corners)
+            second = max(x for x, _ in corners), max(y for _, y in corners)
+        left, right = sorted((first[0], second[0]))
+        bottom, top = sorted((first[1], second[1]))
+        return self._frame.shown(left, top, right, bottom)
+
+    def _path(self, handle: Any, matrix: Matrix) -> None:
+        box = self._box(handle, matrix)
+        if box is None or (box.width > 4000 and box.height > 4000):
+            return
+        filled, stroked = _painted(handle)
+        if not filled and not stroked:
+            return  # a path that only clips
+        found = self._found
+        if min(box.width, box.height) <= _THIN:
+            if max(box.width, box.height) >= _SHORT:
+                found.rules.append(box)
+            elif filled and min(box.width, box.height) >= _DOT[0]:
+                found.dots.append(box)
+        elif max(box.width, box.height) <= _DOT[1] and abs(box.width - box.height) < 2:
+            if filled or stroked:
+                found.dots.append(box)
+        else:
+            self._shape(handle, matrix, box, stroked=stroked)
+
+    def _shape(self, handle: Any, matrix: Matrix, box: Box, *, stroked: bool) -> None:
+        """Take a larger path apart: a rectangle, a grid of lines, or a drawing."""
+        lines, curved = self._segments(handle, matrix)
+        if curved or not lines:
+            self._found.curves.append(box)
+            return
+        straight = [line for line in lines if min(line.width, line.height) <= _THIN]
+        if len(straight) < len(lines):
+            self._found.curves.append(box)
+        elif len(lines) <= 5 and not stroked:
+            self._found.areas.append(box)
+        else:
+            self._found.rules.extend(line for line in straight if max(line.width, line.height) >= _SHORT)
+            if len(lines) <= 5:
+                self._found.areas.append(box)
+
+    def _segments(self, handle: Any, matrix: Matrix) -> tuple[list[Box], bool]:
+        """Give the lines of a path, and whether it has curves as well."""
+        import pypdfium2.raw as raw
+
+        count = raw.FPDFPath_CountSegments(handle)
+        if count > _MOST_SEGMENTS:
+            return [], True
+        lines: list[Box] = []
+        own = _product(_matrix_of(handle), matrix)
+        opened = reached = (0.0, 0.0)
+        x, y = ctypes.c_float(), ctypes.c_float()
+        for index in range(count):
+            segment = raw.FPDFPath_GetPathSegment(handle, index)
+            raw.FPDFPathSegment_GetPoint(segment, x, y)
+            place = _moved(x.value, y.value, own)
+            kind = raw.FPDFPathSegment_GetType(segment)
+            if kind == _CURVE:
+                return lines, True
+            if kind == _MOVE:
+                opened = place
+            elif kind == _LINE:
+                lines.append(self._placed(reached, place, _UNCHANGED))
+            reached = place
+            if raw.FPDFPathSegment_GetClose(segment) and reached != opened:
+                lines.append(self._placed(reached, opened, _UNCHANGED))
+        return lines, False
+
+
+def _painted(handle: Any) -> tuple[bool, bool]:
+    """Say whether a path is filled and whether it is stroked, so that one sees it on white paper."""
+    import pypdfium2.raw as raw
+
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    if not raw.FPDFPath_GetDrawMode(handle, fill, stroke):
+        return False, False
+    return (
+        bool(fill.value) and _is_seen(handle, raw.FPDFPageObj_GetFillColor),
+        bool(stroke.value) and _is_seen(handle, raw.FPDFPageObj_GetStrokeColor),
+    )
+
+
+def _is_seen(handle: Any, color_of: Callable[..., int]) -> bool:
+    red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
+    if not color_of(handle, red, green, blue, alpha):
+        return True
+    return alpha.value > 0 and min(red.value, green.value, blue.value) < _WHITE
+
+
+def _matrix_of(handle: Any) -> Matrix:
+    import pypdfium2.raw as raw
+
+    matrix = raw.FS_MATRIX()
+    if not raw.FPDFPageObj_GetMatrix(handle, matrix):
+        return _UNCHANGED
+    return matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
+
+
+def _product(first: Matrix, second: Matrix) -> Matrix:
+    """Give the matrix that does first the one, then the other."""
+    if second is _UNCHANGED:
+        return first
+    a, b, c, d, e, f = first
+    return (
+        a * second[0] + b * second[2], a * second[1] + b * second[3],
+        c * second[0] + d * second[2], c * second[1] + d * second[3],
+        e * second[0] + f * second[2] + second[4], e * second[1] + f * second[3] + second[5],
+    )  # fmt: skip
+
+
+def _moved(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
+    return matrix[0] * x + matrix[2] * y + matrix[4], matrix[1] * x + matrix[3] * y + matrix[5]

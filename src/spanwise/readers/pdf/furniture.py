@@ -1,0 +1,134 @@
+"""Headers, footers and page numbers: what stands in the margin of page after page is no content."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from spanwise.readers.pdf.contents import Contents
+from spanwise.readers.pdf.lines import Line
+
+_BAND: Final = 0.13  # of the page's height, at the top and at the bottom
+_SAME_HEIGHT: Final = 8.0  # points
+_NUMBERS: Final = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
+_PAGE_NUMBER: Final = re.compile(
+    r"[-–—|\s]*(?:(?:page|p\.|seite|s\.|strona|str\.|стр\.?|страница|第)\s*)?(?:\d{1,4}|[ivxlc]{1,6})"
+    r"(?:\s*(?:of|/|von|z|из|页|頁|ページ|共)\s*\d*\s*页?)?[-–—|\s]*",
+    re.IGNORECASE,
+)
+
+
+class Furniture(NamedTuple):
+    """A line that is no content, and why."""
+
+    page: int
+    line: Line
+    reason: str
+
+
+def furniture_of(pages: Sequence[Contents], size: float) -> list[Furniture]:
+    """Find the headers, footers and page numbers of a document whose text is mostly of this size."""
+    found = {id(item.line): item for item in [*_repeated(pages), *_lone(pages, size), *_marked(pages)]}
+    return list(found.values())
+
+
+def _edges(page: Contents) -> list[tuple[Line, bool]]:
+    """Give the lines in the margins, and whether they are at the top."""
+    _, height = page.frame.upright_size
+    lines = [line for line in page.lines if line.upright]
+    tops = [(line, True) for line in lines if line.box.bottom <= _BAND * height]
+    return tops + [(line, False) for line in lines if line.box.top >= (1 - _BAND) * height]
+
+
+def _repeated(pages: Sequence[Contents]) -> list[Furniture]:
+    places: dict[tuple[bool, str], list[tuple[int, Line]]] = defaultdict(list)
+    for page in pages:
+        for line, top in _edges(page):
+            places[top, _NUMBERS.sub("#", line.text.lower())].append((page.number, line))
+    found: list[Furniture] = []
+    for (top, text), lines in places.items():
+        for group in _at_one_height(lines):
+            numbers = {number for number, _ in group}
+            if len(numbers) >= max(2, min(len(pages) * 0.25, 10)) and _is_believable(text, group, len(pages)):
+                found += [Furniture(number, line, _reason(line, top=top)) for number, line in group]
+    return found
+
+
+def _at_one_height(lines: list[tuple[int, Line]]) -> list[list[tuple[int, Line]]]:
+    groups: list[list[tuple[int, Line]]] = []
+    for number, line in sorted(lines, key=lambda place: place[1].box.top):
+        if groups and line.box.top - groups[-1][0][1].box.top <= _SAME_HEIGHT:
+            groups[-1].append((number, line))
+        else:
+            groups.append([(number, line)])
+    return groups
+
+
+def _is_believable(text: str, group: list[tuple[int, Line]], pages: int) -> bool:
+    """Whether a repeated line is furniture: on two pages only, a heading or an item might be repeated too."""
+    if "#" in text and text.strip("#.,-–—|/ ") == "":
+        return _counts(group)
+    if pages > 3:
+        return True
+    return len(group) == pages and max(line.size for _, line in group) < 20
+
+
+def _counts(group: list[tuple[int, Line]]) -> bool:
+    """Whether bare numbers grow with the pages, as page numbers do."""
+    steps = []
+    for number, line in sorted(group, key=lambda place: place[0]):
+        found = re.search(r"\d+", line.text)
+        steps.append(int(found[0]) - number if found else 0)
+    return len(set(steps)) <= max(1, len(steps) // 3)
+
+
+def _lone(pages: Sequence[Contents], size: float) -> list[Furniture]:
+    """Find page numbers, and running titles beside them, that no other page confirms."""
+    found: list[Furniture] = []
+    for page in pages:
+        lines = [line for line in page.lines if line.upright]
+        for line, top in _edges(page):
+            gap = _gap(line, lines, top=top)
+            if gap < 1.2 * line.size or len(lines) < 3:
+                continue
+            if _PAGE_NUMBER.fullmatch(line.text):
+                found.append(Furniture(page.number, line, "page number"))
+            elif line.size < 0.95 * size and _has_outer_number(line) and _is_outermost(line, lines, top=top):
+                found.append(Furniture(page.number, line, _reason(line, top=top)))
+    return found
+
+
+def _gap(line: Line, lines: Sequence[Line], *, top: bool) -> float:
+    """Give how much space parts a line in the margin from the text."""
+    if top:
+        return min((o.box.top - line.box.bottom for o in lines if o.box.top > line.box.middle), default=0.0)
+    return min((line.box.top - o.box.bottom for o in lines if o.box.bottom < line.box.middle), default=0.0)
+
+
+def _has_outer_number(line: Line) -> bool:
+    ends = line.words[0].text, line.words[-1].text
+    return len(line.words) < 16 and any(end.isdigit() and len(end) < 5 for end in ends)
+
+
+def _is_outermost(line: Line, lines: Sequence[Line], *, top: bool) -> bool:
+    if top:
+        return all(line.box.top <= other.box.top + 1 for other in lines)
+    return all(line.box.bottom >= other.box.bottom - 1 for other in lines)
+
+
+def _marked(pages: Sequence[Contents]) -> list[Furniture]:
+    """Find lines in the margins that the file itself says are no content."""
+    found: list[Furniture] = []
+    for page in pages:
+        for line, top in _edges(page):
+            if all(word.style.artifact for word in line.words):
+                found.append(Furniture(page.number, line, _reason(line, top=top)))
+    return found
+
+
+def _reason(line: Line, *, top: bool) -> str:
+    if _PAGE_NUMBER.fullmatch(line.text):
+        return "page number"
+    return "page header" if top else "page footer"

@@ -1,0 +1,184 @@
+"""Which paragraphs are headings, and of which level: by tags, else by the outline, else by size and weight."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from spanwise.readers.pdf.layout import Element, Habits
+
+_CAPTION: Final = re.compile(
+    r"(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)|tabelle|rys(?:unek|\.)|tabela|рис(?:унок|\.)|табл(?:ица|\.)|"
+    r"listing|algorithm|图|圖|表|図)\s*\d+",
+    re.IGNORECASE,
+)
+_LARGER: Final = 1.12  # of the usual size
+_LONGEST: Final = 200
+_LONGEST_BOLD: Final = 110
+_MOST_OF_TEXT: Final = 0.35  # where more than this is called a heading, the tags are not to be believed
+_NUMBERING: Final = re.compile(r"\W*(?:\d+(?:\.\d+)*|[ivxlc]+)[.)]?\s+", re.IGNORECASE)
+_DEEPEST: Final = 6
+
+Look = tuple[float, bool]
+
+
+class Entry(NamedTuple):
+    """A line of the outline."""
+
+    title: str
+    level: int
+    page: int
+
+
+def is_caption(text: str) -> bool:
+    """Whether a paragraph names a figure or a table."""
+    return _CAPTION.match(text) is not None
+
+
+def set_headings(pages: Sequence[Sequence[Element]], habits: Habits, outline: Sequence[Entry]) -> None:
+    """Turn the paragraphs that are headings into headings."""
+    elements = [element for page in pages for element in page]
+    tagged = [element for element in elements if element.kind == "heading"]
+    if tagged and _are_believable(tagged, elements):
+        _level_by_look([element for element in tagged if not element.level], tagged)
+        return
+    for element in tagged:
+        element.kind, element.level = "paragraph", 0
+    if outline and _set_by_outline(pages, outline):
+        _add_alike(elements, habits)
+        return
+    found = [element for page in pages for element in _by_look(page, habits)]
+    looks = sorted({_look(element) for element in found}, reverse=True)
+    levels = _levels(looks)
+    for element in found:
+        _make_heading(element, levels[_look(element)])
+
+
+def _are_believable(tagged: Sequence[Element], elements: Iterable[Element]) -> bool:
+    total = sum(len(element.text) for element in elements)
+    return sum(len(element.text) for element in tagged) <= _MOST_OF_TEXT * total
+
+
+def _level_by_look(unknown: Sequence[Element], tagged: Sequence[Element]) -> None:
+    """Give headings of which the file says no level that of others that look alike, or by their size."""
+    known = {_look(element): element.level for element in tagged if element.level}
+    levels = _levels(sorted({_look(element) for element in unknown}, reverse=True))
+    for element in unknown:
+        element.level = known.get(_look(element), levels[_look(element)])
+
+
+def _look(element: Element) -> Look:
+    line = element.lines[0]
+    return round(line.size * 2) / 2, line.bold
+
+
+def _levels(looks: Sequence[Look]) -> dict[Look, int]:
+    """Number the looks from the largest; sizes that are nearly equal are one."""
+    levels: dict[Look, int] = {}
+    level, last = 0, None
+    for look in looks:
+        if last is None or look[1] != last[1] or last[0] - look[0] > 0.04 * last[0]:
+            level += 1
+        levels[look] = min(level, _DEEPEST)
+        last = look
+    return levels
+
+
+def _make_heading(element: Element, level: int) -> None:
+    element.kind, element.level, element.marker = "heading", level, None
+
+
+def _set_by_outline(pages: Sequence[Sequence[Element]], outline: Sequence[Entry]) -> bool:
+    """Find the lines of the outline in the text; if too few are there, the outline is of no use."""
+    found: list[tuple[Element, int]] = []
+    for entry in outline:
+        title = _key(entry.title)
+        for number in (entry.page, entry.page + 1, entry.page - 1):
+            if not 0 <= number < len(pages):
+                continue
+            match = next((element for element in pages[number] if _is_named(element, title)), None)
+            if match and title:
+                found.append((match, entry.level))
+                break
+    if len(found) < max(2, 0.5 * len(outline)):
+        return False
+    for element, level in found:
+        _make_heading(element, min(level, _DEEPEST))
+    return True
+
+
+def _key(text: str) -> str:
+    return re.sub(r"\W+", "", _NUMBERING.sub("", text, count=1)).lower()
+
+
+def _is_named(element: Element, title: str) -> bool:
+    if element.kind not in {"paragraph", "item"} or len(element.lines) > 3:
+        return False
+    return _key(element.text) == title or re.sub(r"\W+", "", element.text).lower() == title
+
+
+def _add_alike(elements: Iterable[Element], habits: Habits) -> None:
+    """Add what looks like the headings of the outline but isn't in it; outlines are often short of the last level."""
+    all_elements = list(elements)
+    levels: dict[Look, Counter[int]] = {}
+    for element in all_elements:
+        if element.kind == "heading":
+            levels.setdefault(_look(element), Counter())[element.level] += 1
+    for element in _by_look(all_elements, habits):
+        look = _look(element)
+        if look in levels:
+            _make_heading(element, levels[look].most_common(1)[0][0])
+        elif look[0] >= _LARGER * habits.size:
+            above = [most.most_common(1)[0][0] for other, most in levels.items() if other > look]
+            _make_heading(element, min(max(above, default=0) + 1, _DEEPEST))
+
+
+def _by_look(page: Sequence[Element], habits: Habits) -> list[Element]:
+    """Find the paragraphs that look like headings."""
+    found = []
+    for index, element in enumerate(page):
+        after = page[index + 1] if index + 1 < len(page) else None
+        if _may_be_heading(element, habits) and (
+            _is_large(element, habits) or _is_bold_heading(element, after, habits)
+        ):
+            found.append(element)
+    return found
+
+
+def _may_be_heading(element: Element, habits: Habits) -> bool:
+    if element.kind not in {"paragraph", "item"} or element.note or len(element.lines) > 3:
+        return False
+    if element.kind == "item" and element.marker and element.marker.text == "-":
+        return False
+    text = element.text
+    letters = sum(map(str.isalpha, text))
+    return (
+        letters >= 2
+        and len(text) <= _LONGEST
+        and element.lines[0].upright
+        and not (element.lines[0].mono and not habits.mono)
+        and not is_caption(text)
+    )
+
+
+def _is_large(element: Element, habits: Habits) -> bool:
+    size = min(line.size for line in element.lines)
+    return size >= _LARGER * habits.size and size > habits.size + 0.9
+
+
+def _is_bold_heading(element: Element, after: Element | None, habits: Habits) -> bool:
+    """Whether a bold line of the usual size stands by itself above other text."""
+    text = element.text
+    if not all(line.bold for line in element.lines) or element.lines[0].size < 0.95 * habits.size:
+        return False
+    if len(text) > _LONGEST_BOLD or len(element.lines) > 2 or text[-1] in ".,;:!" or not element.apart:
+        return False
+    if text[0].islower() or after is None:
+        return False
+    return not (after.lines and after.kind == "paragraph" and after.lines[0].bold and not _is_numbered(text))
+
+
+def _is_numbered(text: str) -> bool:
+    return _NUMBERING.match(text) is not None

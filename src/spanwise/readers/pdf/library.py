@@ -1,0 +1,95 @@
+"""PDFium: opening files, what goes wrong with them, and the few calls that are made once a character.
+
+pypdfium2 checks and converts every argument; for calls that happen thousands of times a page, the same functions of the
+library are called with plain addresses.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spanwise.errors import MissingExtraError, UnreadableError
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+_PASSWORD_ERROR = 4
+_HANDLER_ERROR = 5
+
+
+class Calls(NamedTuple):
+    """The calls that are made once a character: they take addresses."""
+
+    box: Callable[[int, int, int], int]
+    object: Callable[[int, int], int | None]
+
+
+@cache
+def calls() -> Calls:
+    """Find the functions in the library that pypdfium2 has loaded."""
+    import pypdfium2.raw as raw
+
+    number, address = ctypes.c_int, ctypes.c_void_p
+    box = ctypes.CFUNCTYPE(number, address, number, address)
+    text_object = ctypes.CFUNCTYPE(address, address, number)
+    return Calls(
+        box(ctypes.cast(raw.FPDFText_GetLooseCharBox, address).value),
+        text_object(ctypes.cast(raw.FPDFText_GetTextObject, address).value),
+    )
+
+
+def address_of(handle: Any) -> int:
+    """Give the address that a handle of pypdfium2 holds."""
+    return ctypes.cast(getattr(handle, "raw", handle), ctypes.c_void_p).value or 0
+
+
+@contextmanager
+def opened(data: bytes, name: str, password: str | None) -> Iterator[pypdfium2.PdfDocument]:
+    """Open a file, and say what is wrong with one that can't be opened."""
+    try:
+        import pypdfium2
+    except ImportError as error:
+        hint = 'pip install "spanwise[pdf]"'
+        raise MissingExtraError("pypdfium2", f"is needed: {name} is a PDF", hint=hint) from error
+    if not data.strip():
+        raise UnreadableError(name, "is empty")
+    try:
+        document = pypdfium2.PdfDocument(data, password=password)
+        pages = len(document)
+    except pypdfium2.PdfiumError as error:
+        raise _refusal(data, name, password, getattr(error, "err_code", None)) from error
+    try:
+        if not pages:
+            raise UnreadableError(name, "has no pages")
+        yield document
+    finally:
+        document.close()
+
+
+def _refusal(data: bytes, name: str, password: str | None, code: int | None) -> UnreadableError:
+    if code == _PASSWORD_ERROR:
+        if password:
+            return UnreadableError(name, "is encrypted, and the password doesn't open it")
+        hint = "give it: --password on the command line, password=… in Python"
+        return UnreadableError(name, "is encrypted and needs a password", hint=hint)
+    if code == _HANDLER_ERROR:
+        return UnreadableError(name, "is encrypted in a way that can't be read")
+    if b"%PDF-" not in data[:1024]:
+        return UnreadableError(name, "is not a PDF", hint="if it is another format under this name, say so: --format")
+    if b"%%EOF" not in data[-2048:]:
+        return UnreadableError(name, "is cut off: its end is missing", hint="fetch or copy the file again")
+    return UnreadableError(name, "is damaged and can't be opened", hint="open and save it again in a PDF viewer")
+
+
+def string_of(call: Callable[..., int], *arguments: Any) -> str:
+    """Fetch a UTF-16 string by one of the library's calls, which first say how long it is."""
+    length = call(*arguments, None, 0)
+    if length <= 2:
+        return ""
+    buffer = ctypes.create_string_buffer(length)
+    call(*arguments, ctypes.cast(buffer, call.argtypes[-2]), length)  # type: ignore[attr-defined]
+    return buffer.raw[: length - 2].decode("utf-16-le", "replace")

@@ -1,0 +1,113 @@
+"""Words to lines, in the order in which the file writes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from spanwise.readers.pdf.geometry import Box, around
+from spanwise.readers.pdf.words import Style, Word
+
+_BESIDE: Final = 0.4  # of the smaller height: what two words of one line share at least
+_BACKWARDS: Final = 1.5  # of the size: a word that begins so far before the end of the last begins a new line
+_WIDE_GAP: Final = 1.3  # of the size: no space between words is that wide, if the text isn't justified very badly
+_RAISED: Final = 0.8  # of the size of the line: what is smaller and stands higher is a note's mark
+
+
+class Line(NamedTuple):
+    """Words beside each other."""
+
+    words: tuple[Word, ...]
+    box: Box
+    style: Style  # that most of its characters have
+    bold: bool  # all of it
+    mono: bool
+    upright: bool = True
+
+    @property
+    def size(self) -> float:
+        """The size of most of its characters."""
+        return self.style.size
+
+    @property
+    def broken(self) -> bool:
+        """Whether it ends in a hyphen that the line end may have caused."""
+        return self.words[-1].broken
+
+    @property
+    def text(self) -> str:
+        """The words with spaces where there is white space."""
+        return joined(self.words)
+
+
+def joined(words: Iterable[Word]) -> str:
+    """Put words together as they stand in one line; a hyphen that may be soft is a hyphen here."""
+    pieces: list[str] = []
+    for word in words:
+        if word.spaced and pieces:
+            pieces.append(" ")
+        pieces.append(word.text + "-" if word.broken and word.text[-1:] != "-" else word.text)
+    return "".join(pieces)
+
+
+def lines_of(words: Iterable[Word]) -> Iterator[Line]:
+    """Group words into lines; `upright` ones stand as most of the page does, others are kept by themselves."""
+    waiting: list[Word] = []
+    box: Box | None = None
+    for word in words:
+        if box and waiting and not _goes_on(waiting[-1], box, word):
+            yield line_of(waiting)
+            waiting, box = [], None
+        waiting.append(word)
+        box = around((box, word.box)) if box else word.box
+    if waiting:
+        yield line_of(waiting)
+
+
+def line_of(words: Sequence[Word]) -> Line:
+    """Make a line of words."""
+    styles = Counter[Style]()
+    for word in words:
+        styles[word.style] += len(word.text)
+    main = styles.most_common(1)[0][0]
+    visible = [word for word in words if any(letter.isalnum() for letter in word.text)] or words
+    return Line(
+        tuple(words),
+        around(word.box for word in words),
+        main,
+        all(word.style.bold for word in visible),
+        all(word.style.mono for word in visible),
+        main.quarter == 0,
+    )
+
+
+def _goes_on(last: Word, line: Box, word: Word) -> bool:
+    if last.style.quarter != word.style.quarter:
+        return False
+    if word.style.quarter:
+        return word.box.shared_width(line) > 0 if word.style.quarter % 2 else word.box.shared_height(line) > 0
+    size = max(word.style.size, last.style.size)
+    lowest = min(word.box.height, last.box.height)
+    return (
+        word.box.shared_height(last.box) > _BESIDE * lowest
+        and word.box.left > last.box.right - _BACKWARDS * size
+        and word.box.left > line.left
+    )
+
+
+def split_at_gaps(line: Line) -> list[Line]:
+    """Split a line where the gap is wider than any space between words."""
+    pieces: list[list[Word]] = [[]]
+    for word in line.words:
+        if pieces[-1]:
+            gap = word.box.left - pieces[-1][-1].box.right
+            if gap > _WIDE_GAP * max(word.style.size, 4.0):
+                pieces.append([])
+        pieces[-1].append(word)
+    return [line] if len(pieces) == 1 else [line_of(piece) for piece in pieces]
+
+
+def is_raised(word: Word, line: Line) -> bool:
+    """Whether a word is small and stands above the line, as the mark of a note does."""
+    return word.style.size <= _RAISED * line.size and word.box.bottom < line.box.bottom - 0.15 * line.size
