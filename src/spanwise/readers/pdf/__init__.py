@@ -48,7 +48,7 @@ def read_pdf(data: bytes, name: str, password: str | None = None) -> Reading:
     elements = [with_captions(elements_of(page, skipped, habits)) for page in pages]
     set_headings(elements, habits, outline)
     written = _written(pages, elements, PurePosixPath(name).stem)
-    left_out = [*map(_left_out, furniture, [pages[item.page - 1] for item in furniture]), *broken, *_unseen(pages)]
+    left_out = [*map(_left_out, furniture, [pages[item.page - 1] for item in furniture]), *broken, *_unseen(pages), *_hidden(pages)]
     return _reading(written, links, found, tuple(left_out))
 
 
@@ -80,7 +80,7 @@ def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[list[L
 def _empty(number: int) -> Contents:
     from spanwise.readers.pdf.geometry import Frame
 
-    return Contents(number, Frame(0, 0, 1, 1, 0), (), {}, (), (), False)
+    return Contents(number, Frame(0, 0, 1, 1, 0), (), {}, (), False)
 
 
 def _with_links(page: Contents, anchors: Sequence[Anchor]) -> tuple[Contents, list[Link]]:
@@ -164,6 +164,13 @@ def _unseen(pages: Sequence[Contents]) -> list[LeftOut]:
         LeftOut(f"page {page.number} is a picture without text, as of a scan", "", {"page": page.number})
         for page in pages
         if not page.lines and not any(isinstance(item, Table) for item in page.items) and (page.pictured or page.items)
+    ]
+
+
+def _hidden(pages: Sequence[Contents]) -> list[LeftOut]:
+    """Give the text that stands outside of the pages as they are shown."""
+    return [
+        LeftOut("text outside of the page", page.hidden, {"page": page.number}) for page in pages if page.hidden
     ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spanwise.readers.pdf.alignment import aligned_tables
 from spanwise.readers.pdf.drawings import Drawings, drawings_of
 from spanwise.readers.pdf.geometry import Box, Frame, around
-from spanwise.readers.pdf.lines import Line, lines_of
+from spanwise.readers.pdf.lines import Line, joined, lines_of
 from spanwise.readers.pdf.open_tables import open_tables
 from spanwise.readers.pdf.tables import Table, ruled_tables, tagged_tables
 from spanwise.readers.pdf.tags import Tag, tags_of
@@ -35,8 +36,9 @@ class Contents(NamedTuple):
     items: tuple[Line | Table | Picture, ...]
     tags: dict[int, Tag]
     dots: tuple[Box, ...]
-    rules: tuple[Box, ...]
     pictured: bool  # a picture covers the page
+    hidden: str = ""  # text outside of what is shown
+    sizes: Counter[tuple[float, bool]] = Counter()  # noqa: RUF012  (of all its characters: size, and whether all are equally wide)
 
     @property
     def lines(self) -> list[Line]:
@@ -47,14 +49,37 @@ class Contents(NamedTuple):
 def contents_of(page: pypdfium2.PdfPage, number: int) -> Contents:
     """Read a page."""
     frame = Frame(*_visible(page), page.get_rotation() // 90 % 4)
-    words, drawings = words_of(page, frame), drawings_of(page, frame)
+    words, hidden = _parted(words_of(page, frame), frame)
+    drawings = drawings_of(page, frame)
     frame = frame._replace(turns=-main_direction(words) % 4)
     if frame.turns:
         words, drawings = _turned(words, drawings, frame)
     tags = tags_of(page) if any(word.style.tag >= 0 for word in words) else {}
     pictures, pictured = _pictures(drawings.pictures, frame)
     items = _with_pictures(_items(words, drawings, tags), pictures)
-    return Contents(number, frame, tuple(items), tags, tuple(drawings.dots), tuple(drawings.rules), pictured)
+    dots, sizes = tuple(drawings.dots), _sizes(words, frame)
+    return Contents(number, frame, tuple(items), tags, dots, pictured, joined(hidden), sizes)
+
+
+def _sizes(words: Iterable[Word], frame: Frame) -> Counter[tuple[float, bool]]:
+    """Count characters by size, but for the margins."""
+    sizes = Counter[tuple[float, bool]]()
+    height = frame.upright_size[1]
+    for word in words:
+        if 0.1 * height < word.box.middle < 0.9 * height:
+            sizes[word.style.size, word.style.mono] += len(word.text)
+    return sizes
+
+
+def _parted(words: list[Word], frame: Frame) -> tuple[list[Word], list[Word]]:
+    """Part the words that are shown from those outside of the page, as printers put them there."""
+    width, height = frame.size
+    page = Box(0, 0, width, height)
+    shown = [page.holds((word.box.left + word.box.right) / 2, word.box.middle, 1) for word in words]
+    if all(shown):
+        return words, []
+    pairs = list(zip(words, shown, strict=True))
+    return [word for word, seen in pairs if seen], [word for word, seen in pairs if not seen]
 
 
 def _visible(page: pypdfium2.PdfPage) -> tuple[float, float, float, float]:

@@ -53,6 +53,16 @@ class Box(NamedTuple):
         return max(self.shared_width(other), 0) * max(self.shared_height(other), 0)
 
 
+def both(first: Box, second: Box) -> Box:
+    """Give the smallest box around two."""
+    left, top, right, bottom = first
+    low, high, far, deep = second
+    return Box(
+        left if left < low else low, top if top < high else high,
+        right if right > far else far, bottom if bottom > deep else deep,
+    )  # fmt: skip
+
+
 def around(boxes: Iterable[Box]) -> Box:
     """Give the smallest box around several."""
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)

@@ -165,6 +165,8 @@ def _may_be_heading(element: Element, habits: Habits) -> bool:
 
 def _is_large(element: Element, habits: Habits) -> bool:
     size = min(line.size for line in element.lines)
+    if element.text.endswith((".", "。")) and len(element.text) > 40 and size < 1.3 * habits.size:
+        return False  # a sentence in larger type, as of an introduction
     return size >= _LARGER * habits.size and size > habits.size + 0.9
 
 

@@ -20,6 +20,7 @@ _FAR: Final = 1.35  # of the usual distance of lines: a paragraph ends
 _NOTE_MARK: Final = re.compile(r"(?:\d{1,3}|[*†‡§¶]{1,3})\Z")
 _NOTES_FROM: Final = 0.5  # of the page's height: footnotes stand below
 _ADDRESS: Final = re.compile(r"\S+@\S+\Z|\S+://\S+\Z|www\.\S+\Z")
+_ALL_MONO: Final = 0.9  # of the characters: in such a document equal widths are no sign of code
 _INDENT: Final = (0.6, 5.0)  # of the size: how far a first line is indented
 _RAGGED: Final = 0.06  # of the width: lines that are shorter could have taken the next word
 
@@ -58,21 +59,21 @@ class Habits:
 
     def __init__(self, pages: Sequence[Contents]) -> None:
         """Look at all lines once."""
-        sizes, distances = Counter[float](), Counter[tuple[float, float]]()
-        mono = total = tagged = 0
+        sizes, distances = Counter[tuple[float, bool]](), Counter[tuple[float, float]]()
+        total = tagged = 0
         for page in pages:
+            sizes += page.sizes
             previous: Line | None = None
             for line in page.lines:
                 length = len(line.text)
-                sizes[line.size] += length
                 total += length
-                mono += length if line.mono else 0
                 tagged += length if page.tags.get(line.style.tag) else 0
                 if previous and previous.size == line.size and (step := _step(previous, line)):
                     distances[line.size, step] += 1
                 previous = line
-        self.size = sizes.most_common(1)[0][0] if sizes else 10.0
-        self.mono = mono > 0.6 * total
+        self.mono = sum(count for (_, mono), count in sizes.items() if mono) > _ALL_MONO * sizes.total()
+        usual = Counter({size: count for (size, mono), count in sizes.items() if mono == self.mono})
+        self.size = usual.most_common(1)[0][0] if usual else 10.0
         self.tagged = tagged > 0.8 * total
         self._steps = _usual(distances)
 
@@ -168,6 +169,26 @@ def _is_code(line: Line, habits: Habits) -> bool:
     return line.mono and not habits.mono and line.upright and not _ADDRESS.search(line.text)
 
 
+def _is_inline(current: Element, last: Line, line: Line, right: float, habits: Habits) -> bool:
+    """Whether a line of code is only a long name in a sentence: it stands where the next line of text would."""
+    left = current.marker.body if current.marker else min(other.box.left for other in current.lines)
+    return (
+        abs(line.box.left - left) < 2
+        and 0 < _distance(last, line) <= _FAR * habits.step(last.size)
+        and not _SENTENCE_END.search(last.text)
+        and last.box.right + line.words[0].box.width > right - _RAGGED * (right - left)
+    )
+
+
+def _was_inline(current: Element, line: Line, habits: Habits) -> bool:
+    """Whether what looked like a line of code is the beginning of a sentence that goes on."""
+    last = current.lines[-1]
+    if len(current.lines) > 1 or line.mono or abs(line.box.left - last.box.left) > 2:
+        return False
+    near = 0 < _distance(last, line) <= _FAR * habits.step(line.size)
+    return near and (line.words[0].text[0].islower() or last.text.endswith(","))
+
+
 def _distance(above: Line, below: Line) -> float:
     return below.box.bottom - above.box.bottom
 
@@ -186,8 +207,11 @@ def _belongs(
         return bool(current.lines) and not line.upright and not current.lines[-1].upright
     last = current.lines[-1]
     if current.kind == "code":
+        if _was_inline(current, line, habits):
+            current.kind = "paragraph"
+            return True
         return line.mono and 0 < _distance(last, line) < 3.2 * habits.step(line.size)
-    if _is_code(line, habits):
+    if _is_code(line, habits) and not _is_inline(current, last, line, right, habits):
         return False
     if tag and current.tag and tag.element and current.tag.element:
         return tag.element == current.tag.element and tag.kind == current.tag.kind and not (marker and marker.sure)
@@ -263,14 +287,14 @@ def _edges(page: Contents) -> dict[int, float]:
     lines = page.lines
     places = sorted([(line.box.left, line.box.right, line.size) for line in lines])
     places += [(item.box.left, item.box.right, 0.0) for item in page.items if isinstance(item, Table)]
+    known: dict[tuple[int, float], float] = {}
     found: dict[int, float] = {}
     for line in lines:
-        like = [
-            right
-            for left, right, size in places
-            if abs(left - line.box.left) < 4 * line.size and size < 1.2 * line.size
-        ]
-        found[id(line)] = max(like, default=line.box.right)
+        key = round(line.box.left), line.size
+        if key not in known:
+            near, most = 4 * line.size, 1.2 * line.size
+            known[key] = max(right for left, right, size in places if abs(left - key[0]) < near and size < most)
+        found[id(line)] = known[key]
     return found
 
 

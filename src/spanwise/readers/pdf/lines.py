@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from spanwise.readers.pdf.geometry import Box, around
+from spanwise.readers.pdf.geometry import Box, around, both
 from spanwise.readers.pdf.words import Style, Word
 
 _BESIDE: Final = 0.4  # of the smaller height: what two words of one line share at least
@@ -60,7 +60,7 @@ def lines_of(words: Iterable[Word]) -> Iterator[Line]:
             yield line_of(waiting)
             waiting, box = [], None
         waiting.append(word)
-        box = around((box, word.box)) if box else word.box
+        box = both(box, word.box) if box else word.box
     if waiting:
         yield line_of(waiting)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unicodedata import normalize
 
-from spanwise.readers.pdf.geometry import Box, Frame, around
+from spanwise.readers.pdf.geometry import Box, Frame, around, both
 from spanwise.readers.pdf.library import address_of, calls
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class _Reader:
         self._corners = array("f", [0.0] * 4)
         self._address = self._corners.buffer_info()[0]
         self._styles: dict[int, Style] = {}
+        self._fonts: dict[int, tuple[str, bool, bool]] = {}
         self._last = Style("", 10.0, False, False, 0, -1, False)
 
     def words(self, text: str) -> Iterator[Word]:
@@ -128,7 +129,7 @@ class _Reader:
             return
         last_box, last_style = self._placed(last)
         if first_style == last_style and _in_line(first_box, last_box, first_style):
-            yield Word(_tidy(letters), around((first_box, last_box)), first_style, spaced, broken)
+            yield Word(_tidy(letters), both(first_box, last_box), first_style, spaced, broken)
             return
         places = [self._placed(start + index) for index in range(len(letters))]
         begin = 0
@@ -146,11 +147,35 @@ class _Reader:
         else:
             found = self._styles.get(text_object)
             if found is None:
-                found = self._styles[text_object] = _style_of(text_object, self._frame)
+                found = self._styles[text_object] = self._style_of(text_object)
             style = self._last = found
         self._box_of(self._textpage, index, self._address)
         left, top, right, bottom = self._corners
         return self._frame.shown(left, top, right, bottom), style
+
+
+    def _style_of(self, text_object: int) -> Style:
+        import pypdfium2.raw as raw
+
+        handle = ctypes.cast(text_object, raw.FPDF_PAGEOBJECT)
+        font = raw.FPDFTextObj_GetFont(handle)
+        name = address_of(font)
+        if name not in self._fonts:
+            self._fonts[name] = _font_of(font)
+        title, bold, mono = self._fonts[name]
+        size, matrix = ctypes.c_float(), raw.FS_MATRIX()
+        raw.FPDFTextObj_GetFontSize(handle, size)
+        raw.FPDFPageObj_GetMatrix(handle, matrix)
+        stroked = raw.FPDFTextObj_GetTextRenderMode(handle) == _STROKED
+        return Style(
+            title,
+            round(abs(size.value) * ((matrix.c**2 + matrix.d**2) ** 0.5 or 1.0), 1),
+            bold or stroked,
+            mono,
+            (_quarter(matrix.a, matrix.b) + self._frame.rotation) % 4,
+            raw.FPDFPageObj_GetMarkedContentID(handle),
+            _is_artifact(handle),
+        )
 
 
 def _tidy(letters: str) -> str:
@@ -172,28 +197,16 @@ def _goes_on(box: Box, style: Style, next_box: Box, next_style: Style) -> bool:
     return style == next_style and _in_line(box, next_box, style)
 
 
-def _style_of(text_object: int, frame: Frame) -> Style:
+def _font_of(font: Any) -> tuple[str, bool, bool]:
+    """Give a font's name, and whether it is bold and whether all its letters are equally wide."""
     import pypdfium2.raw as raw
 
-    handle = ctypes.cast(text_object, raw.FPDF_PAGEOBJECT)
-    font = raw.FPDFTextObj_GetFont(handle)
-    size, matrix = ctypes.c_float(), raw.FS_MATRIX()
-    raw.FPDFTextObj_GetFontSize(handle, size)
-    raw.FPDFPageObj_GetMatrix(handle, matrix)
     name = ctypes.create_string_buffer(256)
     raw.FPDFFont_GetBaseFontName(font, name, 256)
     title = name.value.decode("utf-8", "replace").split("+", 1)[-1]
     flags = max(raw.FPDFFont_GetFlags(font), 0)
-    stroked = raw.FPDFTextObj_GetTextRenderMode(handle) == _STROKED
-    return Style(
-        font=title,
-        size=round(abs(size.value) * ((matrix.c**2 + matrix.d**2) ** 0.5 or 1.0), 1),
-        bold=bool(stroked or flags & _FORCED_BOLD or raw.FPDFFont_GetWeight(font) >= _HEAVY or _BOLD.search(title)),
-        mono=bool(flags & _FIXED_PITCH or _MONO.search(title)),
-        quarter=(_quarter(matrix.a, matrix.b) + frame.rotation) % 4,
-        tag=raw.FPDFPageObj_GetMarkedContentID(handle),
-        artifact=_is_artifact(handle),
-    )
+    bold = flags & _FORCED_BOLD or raw.FPDFFont_GetWeight(font) >= _HEAVY or _BOLD.search(title)
+    return title, bool(bold), bool(flags & _FIXED_PITCH or _MONO.search(title))
 
 
 def _quarter(a: float, b: float) -> int:
