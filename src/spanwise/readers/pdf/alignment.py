@@ -1,5 +1,6 @@
-"""Tables without rules between their columns: found by gaps that go through several rows.
+"""Tables without rules between their columns: found by cells that stand in rows and columns.
 
+A file writes a table cell by cell: after the last line of a cell the next one begins further right, beside the first.
 False alarms cost more than a table that is read as lines: what looks like prose in columns, like a list or like a
 table of contents is left alone.
 """
@@ -7,9 +8,10 @@ table of contents is left alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Final
 
 from spanwise.readers.pdf.columns import Column, columns_of, home_of
 from spanwise.readers.pdf.drawings import Drawings
@@ -20,90 +22,141 @@ from spanwise.readers.pdf.words import Word
 
 _LEADER: Final = re.compile(r"(?:\.\s?){4,}|…{2,}|_{4,}")
 _MARKER: Final = re.compile(r"(?:[•◦▪▫●○■□◆◇▶►➢➤✓✔‣⁃∙·–—*-]|\(?[0-9a-zA-Z]{1,4}[.)])\Z")
-_LONGEST_CELL: Final = 45  # characters on average: longer ones are prose beside prose
+_LONGEST_CELL: Final = 45  # characters on average, of cells of one line: longer ones are prose beside prose
+_LONGEST_BLOCK: Final = 220  # the same where cells of several lines stand beside each other in every row
 _FEWEST_ROWS: Final = 3
 _FARTHEST: Final = 3.2  # heights: rows that are farther apart are no rows of one table
+_HIGHEST: Final = 160.0  # points: a higher row is a page in columns
+_NEXT_LINE: Final = 1.6  # of the size: how far lines of one cell stand apart
 
 
-class _Row(NamedTuple):
-    cells: tuple[Line, ...]
-    box: Box
+@dataclass(slots=True)
+class _Row:
+    """Cells beside each other, each a list of lines."""
+
+    cells: list[list[Line]]
+    numbers: set[int] = field(default_factory=set)
+
+    @property
+    def box(self) -> Box:
+        return around(line.box for cell in self.cells for line in cell)
+
+    @property
+    def words(self) -> list[Word]:
+        return [word for cell in self.cells for line in cell for word in line.words]
 
 
 def aligned_tables(lines: Sequence[Line], drawings: Drawings) -> list[tuple[Table, set[int]]]:
     """Find tables among lines that follow one another; with the numbers of their lines."""
     found: list[tuple[Table, set[int]]] = []
-    number = 0
-    while number < len(lines):
-        run = _run(lines, number)
-        table = _table(lines, run, drawings) if len(run) >= _FEWEST_ROWS else None
-        if table:
-            found.append(table)
-            number = max(table[1]) + 1
-        else:
-            number = run[-1] + 1 if len(run) > 1 else number + 1
+    for rows in _runs(_rows(lines)):
+        first = 0
+        while len(rows) - first >= _FEWEST_ROWS - 1:
+            table = _table(rows[first:], drawings)
+            if table:
+                found.append((table, {number for row in rows[first:] for number in row.numbers}))
+                break
+            first += 1
+            while first < len(rows) and len(rows[first].cells) < 2:
+                first += 1
     return found
 
 
-def _run(lines: Sequence[Line], first: int) -> list[int]:
-    """Collect lines that may be rows of one table: each has gaps, or continues one that has."""
-    run: list[int] = []
-    for number in range(first, len(lines)):
-        line = lines[number]
-        gapped = line.upright and not line.mono and len(split_at_gaps(line)) > 1 and not _LEADER.search(line.text)
-        if run and not _follows(lines[run[-1]], line):
-            break
-        if not gapped and not (run and line.upright and _is_short(lines, run, line)):
-            break
-        run.append(number)
-    while run and len(split_at_gaps(lines[run[-1]])) == 1 and len(run) > 1:
-        run.pop()
-    return run or [first]
+def _rows(lines: Sequence[Line]) -> Iterator[_Row | None]:
+    """Group lines into rows of cells; None stands where no table can go on."""
+    row: _Row | None = None
+    for number, line in enumerate(lines):
+        if not line.upright or line.mono or _LEADER.search(line.text):
+            yield from (row, None)
+            row = None
+            continue
+        for index, piece in enumerate(split_at_gaps(line)):
+            if row is None:
+                row = _Row([[piece]])
+            elif index == 0 and _goes_on(row.cells[-1], piece):
+                row.cells[-1].append(piece)
+            elif _is_beside(row, piece):
+                row.cells.append([piece])
+            else:
+                yield row
+                row = _Row([[piece]])
+            row.numbers.add(number)
+    yield row
 
 
-def _follows(before: Line, line: Line) -> bool:
-    distance = line.box.top - before.box.bottom
-    return -0.6 * line.box.height <= distance <= _FARTHEST * max(line.box.height, before.box.height)
+def _goes_on(cell: list[Line], piece: Line) -> bool:
+    last = cell[-1]
+    step = piece.box.bottom - last.box.bottom
+    return abs(piece.box.left - cell[0].box.left) < 0.8 * piece.size and 0 < step <= _NEXT_LINE * piece.size
 
 
-def _is_short(lines: Sequence[Line], run: list[int], line: Line) -> bool:
-    """Whether a line without a gap may be a cell: at most two in a row, and narrow."""
-    widest = max(lines[number].box.width for number in run)
-    alone = [len(split_at_gaps(lines[number])) == 1 for number in run[-2:]]
-    return line.box.width < 0.55 * widest and not (len(alone) == 2 and all(alone))
+def _is_beside(row: _Row, piece: Line) -> bool:
+    box = row.box
+    return (
+        piece.box.left > max(line.box.right for line in row.cells[-1]) - 1
+        and piece.box.shared_height(box) > 0.3 * piece.box.height
+        and box.height <= _HIGHEST
+    )
 
 
-def _table(lines: Sequence[Line], run: list[int], drawings: Drawings) -> tuple[Table, set[int]] | None:
-    rows = [_Row(tuple(split_at_gaps(lines[number])), lines[number].box) for number in run]
-    columns = columns_of([lines[number].words for number in run if len(split_at_gaps(lines[number])) > 1])
-    if len(columns) < 2:
+def _runs(rows: Iterator[_Row | None]) -> Iterator[list[_Row]]:
+    """Give rows that may be one table: close to each other, with several cells, or one that is narrow between such."""
+    run: list[_Row] = []
+    for row in rows:
+        if row is not None and run and _follows(run, row):
+            run.append(row)
+            continue
+        while run and len(run[-1].cells) < 2:
+            run.pop()
+        if len(run) >= 2:
+            yield run
+        run = [row] if row is not None and len(row.cells) > 1 else []
+    if len(run) >= 2:
+        yield run
+
+
+def _follows(run: list[_Row], row: _Row) -> bool:
+    before, box = run[-1].box, row.box
+    height = median(line.box.height for cell in row.cells for line in cell)
+    if not -0.6 * height <= box.top - before.bottom <= _FARTHEST * height:
+        return False
+    if len(row.cells) > 1:
+        return True
+    widest = max(other.box.width for other in run)
+    alone = [len(other.cells) == 1 for other in run[-2:]]
+    return box.width < 0.55 * widest and len(row.cells[0]) <= 3 and not (len(alone) == 2 and all(alone))
+
+
+def _table(rows: Sequence[_Row], drawings: Drawings) -> Table | None:
+    columns = columns_of([row.words for row in rows if len(row.cells) > 1])
+    if len(columns) < 2 or len(rows) < (_FEWEST_ROWS if len(columns) < 3 else 2):
         return None
     texts = [_in_columns(row, columns) for row in rows]
     if not _is_table(texts, rows, len(columns)):
         return None
     merged, boxes = _whole_rows(texts, rows)
     written = tuple(tuple(cell_text(cell) for cell in row) for row in merged)
-    headed = _is_head(merged, written, boxes, drawings)
-    table = Table(around(boxes), written, tuple(boxes), headed, tuple(left for left, _ in columns))
-    return table, set(run)
+    headed = len(merged) > 1 and _is_head(merged, written, boxes, drawings)
+    return Table(around(boxes), written, tuple(boxes), headed, tuple(left for left, _ in columns))
 
 
 def _in_columns(row: _Row, columns: Sequence[Column]) -> list[list[Word]]:
     cells: list[list[Word]] = [[] for _ in columns]
-    for cell in row.cells:
-        for word in cell.words:
-            cells[home_of(word.box.left, word.box.right, columns)].append(word)
+    for word in row.words:
+        cells[home_of(word.box.left, word.box.right, columns)].append(word)
     return cells
 
 
 def _is_table(texts: Sequence[list[list[Word]]], rows: Sequence[_Row], width: int) -> bool:
     filled = [sum(bool(cells[column]) for cells in texts) for column in range(width)]
-    if sum(count >= 0.5 * len(texts) for count in filled) < 2 or min(filled) < 2:
+    if sum(count >= 0.5 * len(texts) for count in filled) < 2 or (min(filled) < 2 and len(texts) > 2):
         return False
-    if sum(len(row.cells) > 1 for row in rows) < _FEWEST_ROWS:
+    if sum(len(row.cells) > 1 for row in rows) < min(_FEWEST_ROWS, len(rows)):
         return False
     words = [" ".join(word.text for word in cell) for cells in texts for cell in cells if cell]
-    if sum(map(len, words)) / len(words) > _LONGEST_CELL:
+    blocks = sum(any(len(cell) > 1 for cell in row.cells) for row in rows)
+    longest = _LONGEST_BLOCK if blocks and len(rows) >= _FEWEST_ROWS else _LONGEST_CELL
+    if sum(map(len, words)) / len(words) > longest:
         return False
     firsts = [" ".join(word.text for word in cells[0]) for cells in texts if cells[0]]
     if sum(bool(_MARKER.match(first)) for first in firsts) > 0.5 * len(firsts):
@@ -115,8 +168,8 @@ def _is_straight(texts: Sequence[list[list[Word]]]) -> bool:
     """Whether both of two columns have an edge that nearly all rows keep."""
     for column in range(2):
         cells = [around(word.box for word in row[column]) for row in texts if row[column]]
-        lefts, rights = [cell.left for cell in cells], [cell.right for cell in cells]
-        if not any(sum(abs(edge - median(edges)) < 2.5 for edge in edges) >= 0.8 * len(edges) for edges in (lefts, rights)):
+        sides = [cell.left for cell in cells], [cell.right for cell in cells]
+        if not any(sum(abs(edge - median(side)) < 2.5 for edge in side) >= 0.8 * len(side) for side in sides):
             return False
     return True
 
@@ -125,18 +178,19 @@ def _whole_rows(texts: list[list[list[Word]]], rows: Sequence[_Row]) -> tuple[li
     """Join lines that are one row: fewer cells than half, close below the line before, and nothing in the first."""
     merged: list[list[list[Word]]] = []
     boxes: list[Box] = []
-    gaps = [below.box.top - above.box.bottom for above, below in zip(rows, rows[1:], strict=False)]
+    places = [row.box for row in rows]
+    gaps = [below.top - above.bottom for above, below in zip(places, places[1:], strict=False)]
     usual = median(gaps) if gaps else 0.0
-    for index, (cells, row) in enumerate(zip(texts, rows, strict=True)):
-        tight = index > 0 and gaps[index - 1] < min(0.35 * row.box.height, usual + 0.5)
+    for index, (cells, row, box) in enumerate(zip(texts, rows, places, strict=True)):
+        tight = index > 0 and gaps[index - 1] < min(0.35 * row.cells[0][0].box.height, usual - 1)
         sparse = sum(map(bool, cells)) * 2 < len(cells) or len(row.cells) == 1
-        if merged and tight and sparse and not cells[0] and usual > gaps[index - 1] + 1:
+        if merged and tight and sparse and not cells[0]:
             for home, cell in zip(merged[-1], cells, strict=True):
                 home += cell
-            boxes[-1] = around((boxes[-1], row.box))
+            boxes[-1] = around((boxes[-1], box))
         else:
             merged.append([list(cell) for cell in cells])
-            boxes.append(row.box)
+            boxes.append(box)
     return merged, boxes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from statistics import median
 from typing import Final
@@ -10,7 +11,7 @@ from spanwise.readers.pdf.words import Word
 
 _LEAST_GAP: Final = 0.3  # of the size: narrower is a space
 _WIDE_GAP: Final = 1.0  # of the size: what parts columns in most rows
-_LONGEST_NUMBER: Final = 14  # characters on average, of cells that are surely rows of their own
+_NUMBER: Final = re.compile(r"[-+±~<>≤≥$€£¥%(]*\d[\d.,:/\s%)(±×x-]*[a-zA-Z%€]{0,3}\)?|[-–—]|n/?a", re.IGNORECASE)
 
 Column = tuple[float, float]
 
@@ -80,15 +81,16 @@ def visual_rows(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def are_rows(lines: Sequence[Sequence[Word]], columns: Sequence[Column]) -> bool:
-    """Whether lines between two rules are rows of their own, and not the lines of one."""
-    if len(lines) < 2 or len(columns) < 2:
+    """Whether lines between two rules are rows of their own, and not the lines of one: numbers aren't wrapped."""
+    if len(lines) < 2 or len(columns) < 3:
         return False
-    filled = [{home_of(word.box.left, word.box.right, columns) for word in line} for line in lines]
-    full = sum(len(cells) >= max(2, 0.6 * len(columns)) for cells in filled)
-    if full < 0.7 * len(lines):
-        return False
-    cells = sum(map(len, filled))
-    letters = sum(len(word.text) + 1 for line in lines for word in line)
-    return (len(columns) > 2 and letters / cells <= _LONGEST_NUMBER) or (
-        full == len(lines) and letters / cells <= 2 * _LONGEST_NUMBER and all(0 in cells for cells in filled)
-    )
+    full = numbers = cells = 0
+    for line in lines:
+        texts: dict[int, str] = {}
+        for word in line:
+            home = home_of(word.box.left, word.box.right, columns)
+            texts[home] = texts.get(home, "") + word.text
+        full += len(texts) >= 0.6 * len(columns)
+        cells += len(texts)
+        numbers += sum(_NUMBER.fullmatch(text) is not None for text in texts.values())
+    return full >= 0.7 * len(lines) and numbers >= 0.5 * cells

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from spanwise.readers.pdf.columns import Column, are_rows, columns_of, home_of, visual_rows
 from spanwise.readers.pdf.drawings import Drawings
-from spanwise.readers.pdf.geometry import Box
+from spanwise.readers.pdf.geometry import Box, around
+from spanwise.readers.pdf.lines import line_of, split_at_gaps
 from spanwise.readers.pdf.tables import Table, made_table, united
 from spanwise.readers.pdf.words import Word
 
@@ -16,24 +17,32 @@ _SAME_END: Final = 5.0  # points: rules of one table begin and end together
 _FEWEST_RULES: Final = 3
 _FARTHEST: Final = 320.0  # points between two rules of one table
 _LONGEST_CELL: Final = 60  # characters on average
+_FEW_RULES: Final = 4  # a table with no more has them around its head and at its end, not between rows
+
+Rows = list[list[Word]]
+
+
+class _Band(NamedTuple):
+    """What stands between two rules, line by line."""
+
+    lines: Rows
+
+    @property
+    def gapped(self) -> bool:
+        """Whether a line has a gap that no sentence has."""
+        return any(len(split_at_gaps(line_of(line))) > 1 for line in self.lines)
 
 
 def open_tables(words: Sequence[Word], drawings: Drawings, used: set[int]) -> list[tuple[Table, set[int]]]:
     """Find tables between level rules; with the numbers of their words."""
     flat = united([rule for rule in drawings.rules if rule.width > 30 and rule.height <= 3], level=True)
+    free = [word for number, word in enumerate(words) if number not in used]
+    numbers = {id(word): number for number, word in enumerate(words)}
     found: list[tuple[Table, set[int]]] = []
     for rules in _stacks(flat):
-        box = Box(rules[0].left - 3, rules[0].top, max(rule.right for rule in rules) + 3, rules[-1].top)
-        inside = [
-            number
-            for number, word in enumerate(words)
-            if box.holds((word.box.left + word.box.right) / 2, word.box.middle)
-        ]
-        if len(inside) < 4 or used & set(inside):
-            continue
-        if table := _table(words, inside, rules, box):
-            found.append((table, set(inside)))
-            used = used | set(inside)
+        made = _table(words, free, numbers, rules)
+        if made and not any(made[1] & other for _, other in found):
+            found.append(made)
     return found
 
 
@@ -49,35 +58,93 @@ def _stacks(flat: Sequence[Box]) -> list[list[Box]]:
                 break
         else:
             stacks.append([rule])
-    return [stack for stack in stacks if len(stack) >= _FEWEST_RULES]
+    return [stack for stack in stacks if len(stack) >= _FEWEST_RULES - 1]
 
 
-def _table(words: Sequence[Word], inside: Sequence[int], rules: Sequence[Box], box: Box) -> Table | None:
-    numbers = {id(words[number]): number for number in inside}
-    bands: list[list[list[Word]]] = []
-    for above, below in pairwise(rules):
-        band = [words[number] for number in inside if above.top <= words[number].box.middle < below.top]
-        if band:
-            bands.append(visual_rows(band))
-    columns = columns_of([line for band in bands for line in band])
-    if len(columns) < 2 or not _are_cells(bands, columns):
+def _table(
+    words: Sequence[Word], free: Sequence[Word], numbers: dict[int, int], rules: Sequence[Box]
+) -> tuple[Table, set[int]] | None:
+    left, right = rules[0].left - 3, max(rule.right for rule in rules) + 3
+    beside = [word for word in free if left <= (word.box.left + word.box.right) / 2 <= right]
+    bands = _bands(beside, rules)
+    if sum(band.gapped for band in bands) < 1 or not bands:
         return None
-    rows: list[dict[int, list[int]]] = []
-    for band in bands:
-        lines = band if are_rows(band, columns) else [[word for line in band for word in line]]
-        for line in lines:
-            row: dict[int, list[int]] = {}
-            for word in line:
-                row.setdefault(home_of(word.box.left, word.box.right, columns), []).append(numbers[id(word)])
-            rows.append({column: sorted(cell) for column, cell in row.items()})
+    columns = columns_of([line for band in bands for line in band.lines])
+    head = _above(beside, bands[0], columns) if len(columns) > 1 else []
+    bands = [*([_Band(head)] if head else []), *bands]
+    if len(columns) < 2 or len(rules) + bool(head) < _FEWEST_RULES or not _are_cells(bands, columns):
+        return None
+    rows = [row for band in bands for row in _rows_of(band, columns, few=len(rules) <= _FEW_RULES)]
     if len(rows) < 2:
         return None
-    return made_table(words, rows, len(columns), headed=True, columns=tuple(left for left, _ in columns), box=box)
+    cells = [_celled(row, columns, numbers) for row in rows]
+    taken = {number for row in cells for cell in row.values() for number in cell}
+    starts = tuple(low for low, _ in columns)
+    box = around(words[number].box for number in taken)
+    return made_table(words, cells, len(columns), headed=True, columns=starts, box=box), taken
 
 
-def _are_cells(bands: Sequence[Sequence[Sequence[Word]]], columns: Sequence[Column]) -> bool:
+def _bands(words: Sequence[Word], rules: Sequence[Box]) -> list[_Band]:
+    """Part words by rules; prose at either end is not part of the table."""
+    bands = []
+    for above, below in pairwise(rules):
+        inside = [word for word in words if above.top <= word.box.middle < below.top]
+        if inside:
+            bands.append(_Band(visual_rows(inside)))
+    while bands and not bands[-1].gapped:
+        bands.pop()
+    while bands and not bands[0].gapped:
+        bands.pop(0)
+    return bands
+
+
+def _above(words: Sequence[Word], first: _Band, columns: Sequence[Column]) -> Rows:
+    """Give the lines of a head that stands above the first rule."""
+    top = min(word.box.top for line in first.lines for word in line)
+    height = first.lines[0][0].box.height
+    head: Rows = []
+    for line in reversed(visual_rows([word for word in words if word.box.bottom <= top])):
+        box = around(word.box for word in line)
+        if top - box.bottom > 1.3 * height or not _is_in_columns(line, columns):
+            break
+        head.insert(0, line)
+        top = box.top
+    return head
+
+
+def _is_in_columns(line: Sequence[Word], columns: Sequence[Column]) -> bool:
+    """Whether a line stands in several columns, with gaps between them."""
+    homes = {home_of(word.box.left, word.box.right, columns) for word in line}
+    return len(homes) > 1 and len(split_at_gaps(line_of(line))) >= min(len(homes), 2)
+
+
+def _rows_of(band: _Band, columns: Sequence[Column], *, few: bool) -> Rows:
+    """Part what stands between two rules into rows, if it is more than one."""
+    lines = band.lines
+    if are_rows(lines, columns):
+        return lines
+    if not few or len(lines) < 3:
+        return [[word for line in lines for word in line]]
+    rows: Rows = []
+    for line in lines:
+        first = any(home_of(word.box.left, word.box.right, columns) == 0 for word in line)
+        if rows and not first:
+            rows[-1] = rows[-1] + line
+        else:
+            rows.append(line)
+    return rows
+
+
+def _celled(row: Sequence[Word], columns: Sequence[Column], numbers: dict[int, int]) -> dict[int, list[int]]:
+    cells: dict[int, list[int]] = {}
+    for word in row:
+        cells.setdefault(home_of(word.box.left, word.box.right, columns), []).append(numbers[id(word)])
+    return {column: sorted(cell) for column, cell in cells.items()}
+
+
+def _are_cells(bands: Sequence[_Band], columns: Sequence[Column]) -> bool:
     """Whether what stands between the rules is cells rather than prose."""
-    lines = [line for band in bands for line in band]
+    lines = [line for band in bands for line in band.lines]
     filled = [{home_of(word.box.left, word.box.right, columns) for word in line} for line in lines]
     if sum(len(cells) > 1 for cells in filled) < max(2, 0.4 * len(lines)):
         return False
