@@ -13,15 +13,25 @@ from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.offsets import MEASURES
 from spanwise.options import options_of
 from spanwise.quiet import collector_paused
-from spanwise.readers import read_file, read_page_strings, read_string
+from spanwise.readers import Access, read_file, read_page_strings, read_string
 from spanwise.records import Run
 from spanwise.strategies import strategy_of
 from spanwise.tokens import Tokenizer, TokenMap, tokenizer_of
 
 
-def read(path: str | os.PathLike[str], *, format: str | None = None, **metadata: Any) -> Document:
-    """Read a file. The extension says what it is, unless `format` does; `metadata` is what you know better."""
-    return read_file(path, format, metadata)
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    password: str | None = None,
+    figures: str | os.PathLike[str] | None = None,
+    **metadata: Any,
+) -> Document:
+    """Read a file. The extension says what it is, unless `format` does; `metadata` is what you know better.
+
+    `password` opens an encrypted PDF. `figures` names a folder that the figures of a PDF are written to.
+    """
+    return read_file(path, format, metadata, Access(password, figures))
 
 
 def read_text(text: str, format: str = "markdown", **metadata: Any) -> Document:

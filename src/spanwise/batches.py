@@ -15,15 +15,14 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, NamedTuple, TypeVar
 
-from spanwise.api import chunk, read
+from spanwise.api import chunk
 from spanwise.chunks import Chunk
 from spanwise.dialects import DEFAULT_PREFIX, Setting, translated
 from spanwise.documents import Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.options import options_of
 from spanwise.quiet import collect_seldom, collector_paused
-from spanwise.readers import read_string
-from spanwise.readers.characters import decoded
+from spanwise.readers import Access, read_bytes, read_file
 from spanwise.records import Run, records_of
 from spanwise.settings import Settings
 from spanwise.strategies import strategy_of
@@ -43,6 +42,8 @@ class Order(NamedTuple):
     prefix: str = DEFAULT_PREFIX
     format: str | None = None  # of the input; None: what the extension says
     offsets: tuple[str, ...] = ()
+    password: str | None = None  # of encrypted files
+    figures: str | None = None  # the folder that figures are written to
 
 
 class Job(NamedTuple):
@@ -81,7 +82,7 @@ def _chunked(job: Job) -> Outcome:
     document, size = _document(job)
     settings, order = job.settings, job.order
     chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=order.offsets, **settings.options)
-    notes = tuple(dict.fromkeys(item.reason for item in document.left_out))
+    notes = tuple(dict.fromkeys(item.reason for item in document.left_out if not item.usual))
     return Outcome(job.file, _lines(chunks, job), len(chunks), size, notes)
 
 
@@ -223,11 +224,11 @@ def _one_by_one(
 
 
 def _document(job: Job) -> tuple[Document, int]:
+    access = Access(job.order.password, job.order.figures)
     if job.data is None:
-        document = read(job.file, format=job.order.format, **job.settings.metadata)
+        document = read_file(job.file, job.order.format, job.settings.metadata, access)
         return document, os.stat(job.file).st_size  # noqa: PTH116 - a path object for each of many files costs
-    text, guessed = decoded(job.data, job.file)
-    return read_string(text, job.order.format or "markdown", job.settings.metadata, guessed), len(job.data)
+    return read_bytes(job.data, job.file, job.order.format, job.settings.metadata, access), len(job.data)
 
 
 def _lines(chunks: Sequence[Chunk], job: Job) -> bytes:

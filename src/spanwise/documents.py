@@ -124,11 +124,15 @@ class Page(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Something of the source that is not in the text, or not as it was, and why."""
+    """Something of the source that is not in the text, or not as it was, and why.
+
+    What is `usual` (page numbers, running titles) is listed, but nobody needs to be warned of it.
+    """
 
     reason: str
     text: str = ""
     source_ref: SourceRef | None = None
+    usual: bool = False
 
 
 class Link(NamedTuple):

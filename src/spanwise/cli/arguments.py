@@ -14,7 +14,7 @@ from spanwise.cli.writing import FORMATS as OUTPUTS
 from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
 from spanwise.errors import did_you_mean
 from spanwise.offsets import MEASURES
-from spanwise.readers import FORMATS as INPUTS
+from spanwise.readers import INPUTS
 from spanwise.settings import declared_options
 from spanwise.strategies import STRATEGIES
 
@@ -121,6 +121,8 @@ def _chunk(commands: Any) -> None:
     files.add_argument("--include", action="append", default=[], metavar="GLOB", help="only these, as in .gitignore")
     files.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these, as in .gitignore")
     files.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read all as: {', '.join(INPUTS)}")
+    files.add_argument("--password", metavar="WORD", help="opens encrypted PDFs")
+    files.add_argument("--figures", metavar="DIR", help="write the figures of PDFs here; the chunks name the files")
     files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
     files.add_argument("--jobs", type=_number, default=0, metavar="N", help="processes; default: as many as pay")
     _settings(command)
@@ -166,6 +168,8 @@ def _check(commands: Any) -> None:
     command.add_argument("--most", type=_number, default=20, metavar="N", help="violations shown of a rule; 0: all")
     command.add_argument("--json", action="store_true", help="a record for each finding, then the summary")
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help="how the source was read")
+    command.add_argument("--password", metavar="WORD", help="opens encrypted PDFs of the source")
+    command.add_argument("--figures", metavar="DIR", help="as for chunk, if it was given there")
     _settings(command)
 
 
@@ -179,6 +183,8 @@ def _read(commands: Any) -> None:
     command.add_argument("--blocks", action="store_true", help="list the blocks: kind, range, tokens, headings, place")
     command.add_argument("--json", action="store_true", help="as JSON")
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
+    command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
+    command.add_argument("--figures", metavar="DIR", help="write the figures of a PDF here")
     command.add_argument("--tokenizer", metavar="NAME", help="counts the blocks' tokens; default: cl100k")
 
 

@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any
 
-from spanwise.api import read
 from spanwise.checks import RULES, Checker, Finding, Terms
 from spanwise.cli.chunking import config_of, flags_of, has_reader, patterns_of
 from spanwise.cli.terminal import Screen, said, shown
@@ -19,7 +18,7 @@ from spanwise.documents import LEFT_OUT_KINDS, Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.folders import find_files
 from spanwise.options import options_of
-from spanwise.readers import FORMATS
+from spanwise.readers import INPUTS, Access, read_file
 from spanwise.recorded import recorded
 from spanwise.settings import Config, Layer, in_force, settings_of
 from spanwise.strategies import STRATEGIES
@@ -75,6 +74,7 @@ class Sources:
     def __init__(self, arguments: argparse.Namespace, config: Config) -> None:
         """Refuse a path where nothing is."""
         self._path, self._form = Path(arguments.source), arguments.input_format
+        self._access = Access(arguments.password, arguments.figures)
         self._include = patterns_of(config, arguments, "include")
         self._exclude = patterns_of(config, arguments, "exclude")
         if not self._path.exists():
@@ -92,7 +92,7 @@ class Sources:
         self._seen.add(str(file.resolve()))
         form = metadata.get("source_type")
         given = {name: metadata.get(name) for name in ("source_url", "language")}
-        return read(file, format=self._form or (form if form in FORMATS else None), **given)
+        return read_file(file, self._form or (form if form in INPUTS else None), given, self._access)
 
     def _file(self, name: str | None, document_id: str | None) -> Path | None:
         if self._path.is_file():
@@ -107,7 +107,9 @@ class Sources:
     def _by_id(self) -> dict[str, Path]:
         """Find files by the ids that their documents get when nobody gives them one."""
         if not hasattr(self, "_ids"):
-            self._ids = {read(file, format=self._form).document_id: Path(file) for file in self._files()}
+            self._ids = {
+                read_file(file, self._form, {}, self._access).document_id: Path(file) for file in self._files()
+            }
         return self._ids
 
     def _files(self) -> list[str]:
@@ -120,7 +122,7 @@ class Sources:
             if str(Path(file).resolve()) in self._seen:
                 continue
             try:
-                document = read(file, format=self._form)
+                document = read_file(file, self._form, {}, self._access)
             except SpanwiseError as error:
                 yield Finding("warning", "no chunks", f"can't be read: {error.rule}", None, file)
                 continue

@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     general = in_force([*config.layers(None), *flags])
     dialect = general["dialect"].value if "dialect" in general else None
     form = arguments.format or _usual_format(arguments.output, dialect)
-    order = Order(dialect, arguments.id_prefix, arguments.input_format, tuple(arguments.offsets))
+    offsets, form_given = tuple(arguments.offsets), arguments.input_format
+    order = Order(dialect, arguments.id_prefix, form_given, offsets, arguments.password, arguments.figures)
     if (tokenizer := settings_of(general).tokenizer) not in TOKENIZERS:
         tokenizer_of(tokenizer)  # a wrong file is told once, not for every document; known names need no loading here
     piped = "-" in arguments.paths

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from typing import Any
 
 from spanwise.api import read
 from spanwise.cli.terminal import Screen, print_json, shown, table
 from spanwise.documents import Document, Part
 from spanwise.errors import UnreadableError
-from spanwise.readers import read_string
-from spanwise.readers.characters import decoded
+from spanwise.readers import Access, read_bytes
 from spanwise.tokens import TokenMap, tokenizer_of
 
 
@@ -34,18 +34,27 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.buffer.write(document.text.encode())
         sys.stdout.buffer.flush()
-    for item in document.left_out:
-        print(f"warning: {shown(item.reason)}", file=sys.stderr)
+    _tell_left_out(document)
     return 0
+
+
+def _tell_left_out(document: Document) -> None:
+    """Warn of what is missing; what is usual is only counted."""
+    for item in document.left_out:
+        if not item.usual:
+            print(f"warning: {shown(item.reason)}", file=sys.stderr)
+    if usual := Counter(item.reason for item in document.left_out if item.usual):
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(usual.items()))
+        print(f"left out: {shown(reasons)}", file=sys.stderr)
 
 
 def _document(arguments: argparse.Namespace) -> Document:
     if arguments.file == "-":
         if sys.stdin is None:
             raise UnreadableError("-", "can't be read: stdin is closed")
-        text, guessed = decoded(sys.stdin.buffer.read(), "-")
-        return read_string(text, arguments.input_format or "markdown", {}, guessed)
-    return read(arguments.file, format=arguments.input_format)
+        access = Access(arguments.password, arguments.figures)
+        return read_bytes(sys.stdin.buffer.read(), "-", arguments.input_format, {}, access)
+    return read(arguments.file, format=arguments.input_format, password=arguments.password, figures=arguments.figures)
 
 
 def _blocks(document: Document, tokenizer: str) -> list[dict[str, Any]]:

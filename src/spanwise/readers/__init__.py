@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from spanwise.documents import Document, LeftOut, Metadata, derived_document_id
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
@@ -20,6 +20,9 @@ FORMATS: Final[dict[str, Callable[[str], Reading]]] = {
     "markdown": read_markdown,
     "text": read_plain,
 }
+INPUTS: Final = (*FORMATS, "pdf")
+"""All formats; those of text are the table's, the others are read from bytes."""
+_PDF: Final = b"%PDF-"
 EXTENSIONS: Final = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -32,8 +35,18 @@ EXTENSIONS: Final = {
 }
 
 
+class Access(NamedTuple):
+    """How a file is opened, and where its figures are written to."""
+
+    password: str | None = None
+    figures: str | os.PathLike[str] | None = None
+
+
+_PLAINLY: Final = Access()
+
+
 def read_file(
-    path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any], password: str | None = None
+    path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any], access: Access = _PLAINLY
 ) -> Document:
     """Read a file; its extension says the format unless `form` does."""
     if not isinstance(path, str | os.PathLike):
@@ -45,23 +58,35 @@ def read_file(
         form = EXTENSIONS.get(place.suffix.lower())
         if form is None:
             known = ", ".join(sorted(filter(None, EXTENSIONS)))
-            hint = f"known: {known}; if it is one of these under another name, say its format: {' or '.join(FORMATS)}"
+            hint = f"known: {known}; if it is one of these under another name, say its format: {' or '.join(INPUTS)}"
             raise UnreadableError(name, "has an extension that no reader knows", hint=hint)
     try:
         data = place.read_bytes()
     except (OSError, ValueError) as error:
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
-    if form == "pdf":
-        from spanwise.readers.pdf import read_pdf
+    return read_bytes(data, name, form, {"file_path": name, **given}, access)
 
-        with collector_paused:
-            return _document(read_pdf(data, name, password), form, {"file_path": name, **given})
-    text, guessed = decoded(data, name)
-    return read_string(text, form, {"file_path": name, **given}, guessed)
+
+def read_bytes(
+    data: bytes, name: str, form: str | None, given: Mapping[str, Any], access: Access = _PLAINLY
+) -> Document:
+    """Read what a file holds; without a format, a PDF is known by its first bytes, and all else is Markdown."""
+    if form is None:
+        form = "pdf" if data.startswith(_PDF) else "markdown"
+    if form != "pdf":
+        text, guessed = decoded(data, name)
+        return read_string(text, form, given, guessed)
+    from spanwise.readers.pdf import read_pdf
+
+    with collector_paused:
+        reading = read_pdf(data, name, access.password, access.figures)
+    return _document(reading, form, given)
 
 
 def read_string(text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = ()) -> Document:
     """Read a text of a named format; `noted` is what is known of it already."""
+    if form in INPUTS and form not in FORMATS:
+        raise OptionError("format", "is read from a file, not from a string", value=form, hint="spanwise.read(path)")
     if not isinstance(form, str) or form not in FORMATS:
         raise OptionError("format", "is not a known format", value=form, hint=did_you_mean(str(form), FORMATS))
     if not isinstance(text, str):

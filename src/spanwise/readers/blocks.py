@@ -84,7 +84,9 @@ class Builder:
         if base := self._base:
             start, end, parts = start + base, end + base, tuple([_moved(part, base) for part in parts])
         # without Block's own checks: kinds come from a reader's table, and Document checks all ranges once more
-        self.blocks.append(_new(Block, (kind, start, end, self._path, level, self._page, parts, None, None, source_ref)))
+        self.blocks.append(
+            _new(Block, (kind, start, end, self._path, level, self._page, parts, None, None, source_ref))
+        )
 
     def finish(self) -> None:
         """Take what is left at the end of the text or page."""

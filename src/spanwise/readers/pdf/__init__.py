@@ -7,8 +7,9 @@ worked out here: `words` and `drawings` are what stands on a page, `contents` ar
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.documents import LeftOut, Link, Page
@@ -16,10 +17,10 @@ from spanwise.errors import UnreadableError
 from spanwise.readers.blocks import Builder, Reading
 from spanwise.readers.pdf.about import Anchor, anchors_of, outline_of, said_of
 from spanwise.readers.pdf.contents import Contents, contents_of
-from spanwise.readers.pdf.figures import with_captions
+from spanwise.readers.pdf.figures import save_figures, with_captions
 from spanwise.readers.pdf.furniture import Furniture, furniture_of
 from spanwise.readers.pdf.geometry import Box
-from spanwise.readers.pdf.headings import set_headings
+from spanwise.readers.pdf.headings import Entry, set_headings
 from spanwise.readers.pdf.hyphens import Vocabulary
 from spanwise.readers.pdf.layout import Element, Habits, elements_of
 from spanwise.readers.pdf.library import opened
@@ -34,12 +35,29 @@ if TYPE_CHECKING:
 _BETWEEN: Final = "\n\n"
 
 
-def read_pdf(data: bytes, name: str, password: str | None = None) -> Reading:
-    """Read a PDF file."""
+def read_pdf(
+    data: bytes, name: str, password: str | None = None, figures: str | os.PathLike[str] | None = None
+) -> Reading:
+    """Read a PDF file; its figures are written to a folder if one is named."""
     with opened(data, name, password) as document:
         pages, links, broken = _pages(document)
         found = said_of(document)
         outline = outline_of(document)
+        reading = _read(name, pages, links, broken, found, outline, figures)
+        if figures is not None:
+            save_figures(document, reading.blocks, Path(figures))
+    return reading
+
+
+def _read(
+    name: str,
+    pages: list[Contents],
+    links: list[list[Link]],
+    broken: list[LeftOut],
+    found: dict[str, Any],
+    outline: list[Entry],
+    figures: str | os.PathLike[str] | None,
+) -> Reading:
     if not any(page.lines or any(isinstance(item, Table) for item in page.items) for page in pages):
         raise _wordless(name, pages, broken)
     habits = Habits(pages)
@@ -47,8 +65,15 @@ def read_pdf(data: bytes, name: str, password: str | None = None) -> Reading:
     skipped = {id(item.line) for item in furniture}
     elements = [with_captions(elements_of(page, skipped, habits)) for page in pages]
     set_headings(elements, habits, outline)
-    written = _written(pages, elements, PurePosixPath(name).stem)
-    left_out = [*map(_left_out, furniture, [pages[item.page - 1] for item in furniture]), *broken, *_unseen(pages), *_hidden(pages)]
+    stem = "-".join(part for part in PurePosixPath(name).with_suffix("").parts if part not in {"/", "..", "."})
+    folder = "" if figures is None else f"{Path(figures).as_posix()}/"
+    written = _written(pages, elements, folder + (stem or "figure"))
+    left_out = [
+        *map(_left_out, furniture, [pages[item.page - 1] for item in furniture]),
+        *broken,
+        *_unseen(pages),
+        *_hidden(pages),
+    ]
     return _reading(written, links, found, tuple(left_out))
 
 
@@ -155,7 +180,7 @@ def _goes_on(before: Table, table: Table) -> bool:
 def _left_out(item: Furniture, page: Contents) -> LeftOut:
     box = page.frame.back(item.line.box)
     reference = {"page": item.page, "bbox": [round(value, 1) for value in box]}
-    return LeftOut(item.reason, item.line.text.replace(LINK, ""), reference)
+    return LeftOut(item.reason, item.line.text.replace(LINK, ""), reference, usual=True)
 
 
 def _unseen(pages: Sequence[Contents]) -> list[LeftOut]:
@@ -170,7 +195,9 @@ def _unseen(pages: Sequence[Contents]) -> list[LeftOut]:
 def _hidden(pages: Sequence[Contents]) -> list[LeftOut]:
     """Give the text that stands outside of the pages as they are shown."""
     return [
-        LeftOut("text outside of the page", page.hidden, {"page": page.number}) for page in pages if page.hidden
+        LeftOut("text outside of the page", page.hidden, {"page": page.number}, usual=True)
+        for page in pages
+        if page.hidden
     ]
 
 

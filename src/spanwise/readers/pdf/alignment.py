@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
@@ -179,7 +180,7 @@ def _whole_rows(texts: list[list[list[Word]]], rows: Sequence[_Row]) -> tuple[li
     merged: list[list[list[Word]]] = []
     boxes: list[Box] = []
     places = [row.box for row in rows]
-    gaps = [below.top - above.bottom for above, below in zip(places, places[1:], strict=False)]
+    gaps = [below.top - above.bottom for above, below in pairwise(places)]
     usual = median(gaps) if gaps else 0.0
     for index, (cells, row, box) in enumerate(zip(texts, rows, places, strict=True)):
         tight = index > 0 and gaps[index - 1] < min(0.35 * row.cells[0][0].box.height, usual - 1)

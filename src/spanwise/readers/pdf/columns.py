@@ -58,6 +58,7 @@ def _is_parted(before: Column, after: Column, rows: Sequence[Sequence[Word]], si
 
 def home_of(left: float, right: float, columns: Sequence[Column]) -> int:
     """Give the column that a stretch belongs to: the one that it shares most with, else the nearest."""
+
     def cost(index: int) -> float:
         low, high = columns[index]
         shared = min(right, high) - max(left, low)

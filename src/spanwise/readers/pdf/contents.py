@@ -83,7 +83,7 @@ def _parted(words: list[Word], frame: Frame) -> tuple[list[Word], list[Word]]:
 
 
 def _visible(page: pypdfium2.PdfPage) -> tuple[float, float, float, float]:
-    left, bottom, right, top = page.get_cropbox()
+    left, bottom, right, top = page.get_bbox()
     if right - left < 1 or top - bottom < 1:
         width, height = page.get_size()
         return 0.0, 0.0, width, height

@@ -1,19 +1,28 @@
-"""Pictures and their captions."""
+"""Pictures and their captions; and writing them to files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from spanwise.documents import Block
+from spanwise.errors import OptionError
+from spanwise.pictures import Pixels, full_png
 from spanwise.readers.pdf.geometry import Box
 from spanwise.readers.pdf.layout import Element
+
+if TYPE_CHECKING:
+    import pypdfium2
 
 _CAPTION: Final = re.compile(
     r"(?:fig(?:ure|\.)?|abb(?:ildung|\.)|rys(?:unek|\.)|рис(?:унок|\.)|图|圖|図)\s*\d+|"
     r"(?:photo|picture|image|chart|diagram|wykres|zdjęcie|bild|foto|фото|диаграмма)\b",
     re.IGNORECASE,
 )
+_SCALE: Final = 200 / 72  # pixels a point: figures are written at 200 dots an inch
+_LARGEST: Final = 4000.0  # pixels along a side
 _NEAR: Final = 3.0  # of the size: how far a caption may stand from its picture
 
 
@@ -44,3 +53,33 @@ def _names(element: Element, picture: Box) -> bool:
     first, last = element.lines[0], element.lines[-1]
     below, above = first.box.top - picture.bottom, picture.top - last.box.bottom
     return min(abs(below), abs(above)) <= _NEAR * first.size and first.box.shared_width(picture) > 0
+
+
+def save_figures(document: pypdfium2.PdfDocument, blocks: Sequence[Block], folder: Path) -> None:
+    """Write what each figure shows to the file that its placeholder names."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for block in blocks:
+            if block.kind == "figure" and block.source_ref:
+                pixels = _pixels(document, block.source_ref["page"], Box(*block.source_ref["picture"]))
+                Path(block.source_ref["file"]).write_bytes(full_png(pixels))
+    except OSError as error:
+        rule = f"can't take the figures ({error.strerror or error})"
+        raise OptionError("figures", rule, value=str(folder), hint="name a folder that can be written to") from error
+
+
+def _pixels(document: pypdfium2.PdfDocument, number: int, box: Box) -> Pixels:
+    """Draw a part of a page."""
+    page = document[number - 1]
+    try:
+        width, height = page.get_size()
+        scale = min(_SCALE, _LARGEST / max(box.width, box.height, 1.0))
+        margins = (max(box.left, 0), max(height - box.bottom, 0), max(width - box.right, 0), max(box.top, 0))
+        bitmap = page.render(scale=scale, crop=margins)
+        try:
+            pixels: Pixels = bitmap.to_numpy().copy()
+        finally:
+            bitmap.close()
+        return pixels
+    finally:
+        page.close()

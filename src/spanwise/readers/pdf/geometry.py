@@ -36,9 +36,7 @@ class Box(NamedTuple):
 
     def holds(self, x: float, y: float, slack: float = 0) -> bool:
         """Whether a point lies inside."""
-        return (
-            self.left - slack <= x <= self.right + slack and self.top - slack <= y <= self.bottom + slack
-        )
+        return self.left - slack <= x <= self.right + slack and self.top - slack <= y <= self.bottom + slack
 
     def shared_width(self, other: Box) -> float:
         """How much of their widths stand above each other."""

@@ -75,7 +75,7 @@ def _look(element: Element) -> Look:
 
 
 def _levels(looks: Sequence[Look]) -> dict[Look, int]:
-    """Number the looks from the largest; sizes that are nearly equal are one."""
+    """Count the looks from the largest; sizes that are nearly equal are one."""
     levels: dict[Look, int] = {}
     level, last = 0, None
     for look in looks:

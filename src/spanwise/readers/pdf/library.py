@@ -37,8 +37,8 @@ def calls() -> Calls:
     box = ctypes.CFUNCTYPE(number, address, number, address)
     text_object = ctypes.CFUNCTYPE(address, address, number)
     return Calls(
-        box(ctypes.cast(raw.FPDFText_GetLooseCharBox, address).value),
-        text_object(ctypes.cast(raw.FPDFText_GetTextObject, address).value),
+        box(ctypes.cast(raw.FPDFText_GetLooseCharBox, address).value or 0),
+        text_object(ctypes.cast(raw.FPDFText_GetTextObject, address).value or 0),
     )
 
 

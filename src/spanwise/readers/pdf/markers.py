@@ -12,7 +12,9 @@ from spanwise.readers.pdf.words import Word
 
 _STRONG: Final = "•◦▪▫●○■□◆◇▶►➢➤✓✔✗✘❖‣⁃∙⦁"
 _WEAK: Final = frozenset({"-", "–", "—", "*", "o", "·", "+", "»", "→"})
-_NUMBER: Final = re.compile(r"\(?(\d{1,3}|[a-zA-Z]|[ivxlcIVXLC]{2,7})[.)](?=\s|\Z)|(\d{1,3}(?:\.\d{1,3}){1,3})\.?(?=\s|\Z)")
+_NUMBER: Final = re.compile(
+    r"\(?(\d{1,3}|[a-zA-Z]|[ivxlcIVXLC]{2,7})[.)](?=\s|\Z)|(\d{1,3}(?:\.\d{1,3}){1,3})\.?(?=\s|\Z)"
+)
 _ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _BESIDE: Final = 3.5  # of the size: how far a drawn bullet may stand from its text
 _SAME_PLACE: Final = 2.5  # points

@@ -89,7 +89,7 @@ def ruled_tables(words: Sequence[Word], drawings: Drawings) -> list[tuple[Table,
         inside = [number for number, word in enumerate(words) if _is_in(word, grid.box)]
         texts = _by_cell(words, inside, grid)
         filled = sum(map(len, texts.values()))
-        whole = len({home for home in grid.cells.values()})
+        whole = len(set(grid.cells.values()))
         if filled < 2 or filled < _LEAST_FILLED * whole or max(map(len, texts.values())) < 2:
             continue
         rows = [part for row in sorted(texts) for part in _parted(words, texts[row], grid)]

@@ -153,7 +153,6 @@ class _Reader:
         left, top, right, bottom = self._corners
         return self._frame.shown(left, top, right, bottom), style
 
-
     def _style_of(self, text_object: int) -> Style:
         import pypdfium2.raw as raw
 

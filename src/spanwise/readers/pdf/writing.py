@@ -153,7 +153,8 @@ class Scribe:
         caption = self._flowed([line.words for line in element.lines]).replace(LINK, "")
         inner = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
         text = f'<figure><img src="{escape(name)}">{inner}</figure>'
-        return Written("figure", text, {**self._reference(element.boxes), "file": name})
+        picture = _rounded(self._frame.back(element.boxes[0]))
+        return Written("figure", text, {**self._reference(element.boxes), "file": name, "picture": picture})
 
 
 def _unmarked(text: str) -> tuple[tuple[int, ...], str]:
