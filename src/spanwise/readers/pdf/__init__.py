@@ -16,9 +16,9 @@ from spanwise.documents import LeftOut, Link, Page
 from spanwise.errors import UnreadableError
 from spanwise.readers.blocks import Builder, Reading
 from spanwise.readers.pdf.about import Anchor, anchors_of, outline_of, said_of
-from spanwise.readers.pdf.contents import Contents, contents_of
+from spanwise.readers.pdf.contents import Contents, Picture, contents_of
 from spanwise.readers.pdf.figures import save_figures, with_captions
-from spanwise.readers.pdf.furniture import Furniture, furniture_of
+from spanwise.readers.pdf.furniture import Furniture, furniture_of, repeated_pictures
 from spanwise.readers.pdf.geometry import Box
 from spanwise.readers.pdf.headings import Entry, set_headings
 from spanwise.readers.pdf.hyphens import Vocabulary
@@ -62,7 +62,7 @@ def _read(
         raise _wordless(name, pages, broken)
     habits = Habits(pages)
     furniture = furniture_of(pages, habits.size)
-    skipped = {id(item.line) for item in furniture}
+    skipped = {id(item.line) for item in furniture} | {id(picture) for _, picture in repeated_pictures(pages)}
     elements = [with_captions(elements_of(page, skipped, habits)) for page in pages]
     set_headings(elements, habits, outline)
     stem = "-".join(part for part in PurePosixPath(name).with_suffix("").parts if part not in {"/", "..", "."})
@@ -73,6 +73,7 @@ def _read(
         *broken,
         *_unseen(pages),
         *_hidden(pages),
+        *(_ornament(page, picture) for page, picture in repeated_pictures(pages)),
     ]
     return _reading(written, links, found, tuple(left_out))
 
@@ -183,6 +184,11 @@ def _left_out(item: Furniture, page: Contents) -> LeftOut:
     return LeftOut(item.reason, item.line.text.replace(LINK, ""), reference, usual=True)
 
 
+def _ornament(page: Contents, picture: Picture) -> LeftOut:
+    reference = {"page": page.number, "bbox": [round(value, 1) for value in page.frame.back(picture.box)]}
+    return LeftOut("picture on many pages", "", reference, usual=True)
+
+
 def _unseen(pages: Sequence[Contents]) -> list[LeftOut]:
     """Say which pages are pictures without text."""
     return [
@@ -232,7 +238,7 @@ def _reading(
         ranges.append(Page(number, start, start + len(text)))
         start += len(text) + len(_BETWEEN)
     if "title" not in found:
-        names = (block.headings_path[0] for block in builder.blocks if block.level == 1 and block.headings_path)
+        names = (block.headings_path[-1] for block in builder.blocks if block.level and block.headings_path)
         if title := next(names, None):
             found["title"] = title
     if kept:

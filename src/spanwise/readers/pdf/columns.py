@@ -12,6 +12,8 @@ from spanwise.readers.pdf.words import Word
 _LEAST_GAP: Final = 0.3  # of the size: narrower is a space
 _WIDE_GAP: Final = 1.0  # of the size: what parts columns in most rows
 _NUMBER: Final = re.compile(r"[-+±~<>≤≥$€£¥%(]*\d[\d.,:/\s%)(±×x-]*[a-zA-Z%€]{0,3}\)?|[-–—]|n/?a", re.IGNORECASE)
+FEW_RULES: Final = 4
+"""A table with no more level rules has them around its head and at its end, not between rows."""
 
 Column = tuple[float, float]
 
@@ -95,3 +97,27 @@ def are_rows(lines: Sequence[Sequence[Word]], columns: Sequence[Column]) -> bool
         cells += len(texts)
         numbers += sum(_NUMBER.fullmatch(text) is not None for text in texts.values())
     return full >= 0.7 * len(lines) and numbers >= 0.5 * cells
+
+
+def rows_between(lines: list[list[Word]], columns: Sequence[Column], *, few: bool) -> list[list[Word]]:
+    """Part what stands between two rules into rows, if it is more than one."""
+    if are_rows(lines, columns):
+        return lines
+    if not few or len(lines) < 3:
+        return [[word for line in lines for word in line]]
+    rows: list[list[Word]] = []
+    for line in lines:
+        first = any(home_of(word.box.left, word.box.right, columns) == 0 for word in line)
+        if rows and not first:
+            rows[-1] = rows[-1] + line
+        else:
+            rows.append(line)
+    return rows
+
+
+def in_cells(row: Sequence[Word], columns: Sequence[Column], numbers: dict[int, int]) -> dict[int, list[int]]:
+    """Give the numbers of a row's words by column."""
+    cells: dict[int, list[int]] = {}
+    for word in row:
+        cells.setdefault(home_of(word.box.left, word.box.right, columns), []).append(numbers[id(word)])
+    return {column: sorted(cell) for column, cell in cells.items()}

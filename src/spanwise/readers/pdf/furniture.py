@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from spanwise.readers.pdf.contents import Contents
+from spanwise.readers.pdf.contents import Contents, Picture
 from spanwise.readers.pdf.lines import Line
 
 _BAND: Final = 0.13  # of the page's height, at the top and at the bottom
+_APART: Final = 0.45  # of its height: how far furniture stands from the text
 _SAME_HEIGHT: Final = 8.0  # points
 _NUMBERS: Final = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
 _PAGE_NUMBER: Final = re.compile(
@@ -31,7 +32,35 @@ class Furniture(NamedTuple):
 def furniture_of(pages: Sequence[Contents], size: float) -> list[Furniture]:
     """Find the headers, footers and page numbers of a document whose text is mostly of this size."""
     found = {id(item.line): item for item in [*_repeated(pages), *_lone(pages, size), *_marked(pages)]}
+    for page in pages:
+        for line in _attached(page, found):
+            del found[id(line)]
     return list(found.values())
+
+
+def _attached(page: Contents, found: Mapping[int, Furniture]) -> list[Line]:
+    """Give lines in the margins that stand as close to the text as its own lines do: they belong to it."""
+    lines = sorted((line for line in page.lines if line.upright), key=lambda line: line.box.top)
+    attached: list[Line] = []
+    for order, sign in ((lines, 1), (lines[::-1], -1)):
+        inner: Line | None = None  # of the text, the nearest
+        for line in reversed(order):
+            if id(line) not in found:
+                inner = line
+                continue
+            gap = (inner.box.top - line.box.bottom if sign > 0 else line.box.top - inner.box.bottom) if inner else 99.0
+            beside = inner is not None and inner.box.shared_height(line.box) > 0
+            if inner and not beside and gap < _APART * line.box.height and _same_edge(line, inner, page, sign):
+                attached.append(line)
+                inner = line
+    return attached
+
+
+def _same_edge(line: Line, inner: Line, page: Contents, sign: int) -> bool:
+    """Whether a line is in the margin that is looked at, and above or below the text."""
+    _, height = page.frame.upright_size
+    top = line.box.middle < height / 2
+    return top == (sign > 0) and line.box.shared_width(inner.box) > 0
 
 
 def _edges(page: Contents) -> list[tuple[Line, bool]]:
@@ -132,3 +161,14 @@ def _reason(line: Line, *, top: bool) -> str:
     if _PAGE_NUMBER.fullmatch(line.text):
         return "page number"
     return "page header" if top else "page footer"
+
+
+def repeated_pictures(pages: Sequence[Contents]) -> list[tuple[Contents, Picture]]:
+    """Find logos and ornaments: pictures that stand at one place of page after page."""
+    places: dict[tuple[int, ...], list[tuple[Contents, Picture]]] = defaultdict(list)
+    for page in pages:
+        for item in page.items:
+            if isinstance(item, Picture):
+                places[tuple(round(value / 4) for value in item.box)].append((page, item))
+    fewest = max(3, 0.25 * len(pages))
+    return [place for group in places.values() if len(group) >= fewest for place in group]

@@ -43,6 +43,7 @@ def set_headings(pages: Sequence[Sequence[Element]], habits: Habits, outline: Se
     tagged = [element for element in elements if element.kind == "heading"]
     if tagged and _are_believable(tagged, elements):
         _level_by_look([element for element in tagged if not element.level], tagged)
+        _add_title(elements, tagged)
         return
     for element in tagged:
         element.kind, element.level = "paragraph", 0
@@ -67,6 +68,15 @@ def _level_by_look(unknown: Sequence[Element], tagged: Sequence[Element]) -> Non
     levels = _levels(sorted({_look(element) for element in unknown}, reverse=True))
     for element in unknown:
         element.level = known.get(_look(element), levels[_look(element)])
+
+
+def _add_title(elements: Iterable[Element], tagged: Sequence[Element]) -> None:
+    """Make headings of short texts that are larger than all headings: programs don't tag a title as one."""
+    largest = max(element.lines[0].size for element in tagged)
+    for element in elements:
+        short = element.kind == "paragraph" and len(element.lines) <= 4 and len(element.text) <= _LONGEST
+        if short and min(line.size for line in element.lines) > 1.15 * largest and any(map(str.isalpha, element.text)):
+            _make_heading(element, 1)
 
 
 def _look(element: Element) -> Look:

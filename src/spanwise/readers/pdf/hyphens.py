@@ -16,6 +16,8 @@ _WIDE: Final = re.compile(
     "[\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
 )
 
+_UNSPACED: Final = re.compile(r"[^\W\d_][—/]\Z")  # a line may end after them, but no space belongs there
+
 
 class Vocabulary:
     """The words of a document, by which a hyphen at a line end is judged."""
@@ -63,7 +65,7 @@ def flowed(lines: Iterable[Sequence[Word]], vocabulary: Vocabulary) -> str:
             text = said
         elif soft or (text[-1] in _HYPHENS and text[-2:-1].isalpha()):
             text = vocabulary.joined(text if text[-1] in _HYPHENS else text + "-", said)
-        elif _WIDE.match(text[-1]) and _WIDE.match(said[0]):
+        elif (_WIDE.match(text[-1]) and _WIDE.match(said[0])) or _UNSPACED.search(text):
             text += said
         else:
             text = f"{text} {said}"

@@ -114,7 +114,7 @@ def elements_of(page: Contents, skipped: set[int], habits: Habits) -> list[Eleme
         run = []
         if isinstance(item, Table):
             elements.append(Element("table", table=item))
-        elif isinstance(item, Picture):
+        elif isinstance(item, Picture) and id(item) not in skipped:
             elements.append(Element("figure", picture=item))
     return elements
 

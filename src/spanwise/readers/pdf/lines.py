@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
@@ -13,6 +14,8 @@ _BESIDE: Final = 0.4  # of the smaller height: what two words of one line share 
 _BACKWARDS: Final = 1.5  # of the size: a word that begins so far before the end of the last begins a new line
 _WIDE_GAP: Final = 1.3  # of the size: no space between words is that wide, if the text isn't justified very badly
 _RAISED: Final = 0.8  # of the size of the line: what is smaller and stands higher is a note's mark
+
+_RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 
 class Line(NamedTuple):
@@ -88,12 +91,11 @@ def _goes_on(last: Word, line: Box, word: Word) -> bool:
     if word.style.quarter:
         return word.box.shared_width(line) > 0 if word.style.quarter % 2 else word.box.shared_height(line) > 0
     size = max(word.style.size, last.style.size)
-    lowest = min(word.box.height, last.box.height)
-    return (
-        word.box.shared_height(last.box) > _BESIDE * lowest
-        and word.box.left > last.box.right - _BACKWARDS * size
-        and word.box.left > line.left
-    )
+    if word.box.shared_height(last.box) <= _BESIDE * min(word.box.height, last.box.height):
+        return False
+    if _RIGHT_TO_LEFT.search(word.text) or _RIGHT_TO_LEFT.search(last.text):
+        return line.left - word.box.right < 3 * size and word.box.left - line.right < 3 * size
+    return word.box.left > last.box.right - _BACKWARDS * size and word.box.left > line.left
 
 
 def split_at_gaps(line: Line) -> list[Line]:

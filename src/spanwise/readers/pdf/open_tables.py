@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from spanwise.readers.pdf.columns import Column, are_rows, columns_of, home_of, visual_rows
+from spanwise.readers.pdf.columns import FEW_RULES, Column, columns_of, home_of, in_cells, rows_between, visual_rows
 from spanwise.readers.pdf.drawings import Drawings
 from spanwise.readers.pdf.geometry import Box, around
 from spanwise.readers.pdf.lines import line_of, split_at_gaps
@@ -17,7 +17,6 @@ _SAME_END: Final = 5.0  # points: rules of one table begin and end together
 _FEWEST_RULES: Final = 3
 _FARTHEST: Final = 320.0  # points between two rules of one table
 _LONGEST_CELL: Final = 60  # characters on average
-_FEW_RULES: Final = 4  # a table with no more has them around its head and at its end, not between rows
 
 Rows = list[list[Word]]
 
@@ -74,10 +73,10 @@ def _table(
     bands = [*([_Band(head)] if head else []), *bands]
     if len(columns) < 2 or len(rules) + bool(head) < _FEWEST_RULES or not _are_cells(bands, columns):
         return None
-    rows = [row for band in bands for row in _rows_of(band, columns, few=len(rules) <= _FEW_RULES)]
+    rows = [row for band in bands for row in rows_between(band.lines, columns, few=len(rules) <= FEW_RULES)]
     if len(rows) < 2:
         return None
-    cells = [_celled(row, columns, numbers) for row in rows]
+    cells = [in_cells(row, columns, numbers) for row in rows]
     taken = {number for row in cells for cell in row.values() for number in cell}
     starts = tuple(low for low, _ in columns)
     box = around(words[number].box for number in taken)
@@ -116,30 +115,6 @@ def _is_in_columns(line: Sequence[Word], columns: Sequence[Column]) -> bool:
     """Whether a line stands in several columns, with gaps between them."""
     homes = {home_of(word.box.left, word.box.right, columns) for word in line}
     return len(homes) > 1 and len(split_at_gaps(line_of(line))) >= min(len(homes), 2)
-
-
-def _rows_of(band: _Band, columns: Sequence[Column], *, few: bool) -> Rows:
-    """Part what stands between two rules into rows, if it is more than one."""
-    lines = band.lines
-    if are_rows(lines, columns):
-        return lines
-    if not few or len(lines) < 3:
-        return [[word for line in lines for word in line]]
-    rows: Rows = []
-    for line in lines:
-        first = any(home_of(word.box.left, word.box.right, columns) == 0 for word in line)
-        if rows and not first:
-            rows[-1] = rows[-1] + line
-        else:
-            rows.append(line)
-    return rows
-
-
-def _celled(row: Sequence[Word], columns: Sequence[Column], numbers: dict[int, int]) -> dict[int, list[int]]:
-    cells: dict[int, list[int]] = {}
-    for word in row:
-        cells.setdefault(home_of(word.box.left, word.box.right, columns), []).append(numbers[id(word)])
-    return {column: sorted(cell) for column, cell in cells.items()}
 
 
 def _are_cells(bands: Sequence[_Band], columns: Sequence[Column]) -> bool:

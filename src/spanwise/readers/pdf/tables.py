@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from spanwise.readers.pdf.columns import are_rows, visual_rows
+from spanwise.readers.pdf.columns import FEW_RULES, are_rows, columns_of, in_cells, rows_between, visual_rows
 from spanwise.readers.pdf.drawings import Drawings
 from spanwise.readers.pdf.geometry import Box, around
-from spanwise.readers.pdf.lines import joined, lines_of
+from spanwise.readers.pdf.lines import joined, line_of, lines_of, split_at_gaps
 from spanwise.readers.pdf.tags import Cell, Tag
 from spanwise.readers.pdf.words import Word
 
 _NEAR: Final = 3.0  # points: rules that are meant to meet
 _LEAST_FILLED: Final = 0.3  # of the cells of a grid: a plot has fewer words
+_FEWEST_LONE_ROWS: Final = 3  # of a table that has one column
 _MOST_CELLS: Final = 20_000
 _MOST_RULES: Final = 3_000
 
@@ -57,7 +58,7 @@ def tagged_tables(words: Sequence[Word], tags: dict[int, Tag]) -> list[tuple[Tab
     for name, places in found.items():
         known = {(row, column): cells[name, row, column] for row, column in places}
         texts, widths, headers = _placed_cells(words, places, known)
-        if widths > 1 and len(texts) > 1:
+        if len(texts) > 1:
             used = {number for numbers in places.values() for number in numbers}
             tables.append((made_table(words, texts, widths, headed=headers), used))
     return tables
@@ -87,16 +88,46 @@ def ruled_tables(words: Sequence[Word], drawings: Drawings) -> list[tuple[Table,
     tables = []
     for grid in grids(drawings):
         inside = [number for number, word in enumerate(words) if _is_in(word, grid.box)]
+        if _is_coarse([words[number] for number in inside], grid):
+            tables.append((_finer(words, inside, grid), set(inside)))
+            continue
         texts = _by_cell(words, inside, grid)
         filled = sum(map(len, texts.values()))
         whole = len(set(grid.cells.values()))
-        if filled < 2 or filled < _LEAST_FILLED * whole or max(map(len, texts.values())) < 2:
+        if filled < 2 or filled < _LEAST_FILLED * whole:
+            continue
+        if max(map(len, texts.values())) < 2 and len(texts) < _FEWEST_LONE_ROWS:  # a frame around text
             continue
         rows = [part for row in sorted(texts) for part in _parted(words, texts[row], grid)]
         headed = _is_head(words, rows[0], grid)
         table = made_table(words, rows, len(grid.xs) - 1, headed=headed, columns=tuple(grid.xs), box=grid.box)
         tables.append((table, set(inside)))
     return tables
+
+
+def _is_coarse(words: Sequence[Word], grid: Grid) -> bool:
+    """Whether the rules part only groups of columns: most lines have gaps inside one cell."""
+    lines = visual_rows(words)
+    gapped = 0
+    for line in lines:
+        pieces = split_at_gaps(line_of(sorted(line, key=lambda word: word.box.left)))
+        homes = [bisect_right(grid.xs, (piece.box.left + piece.box.right) / 2) for piece in pieces]
+        gapped += len(set(homes)) < len(homes)
+    return len(lines) >= 4 and gapped >= 0.5 * len(lines)
+
+
+def _finer(words: Sequence[Word], inside: Sequence[int], grid: Grid) -> Table:
+    """Make a table of a grid whose cells hold several columns: these are found by the gaps."""
+    bands = []
+    for above, below in pairwise(grid.ys):
+        band = [words[number] for number in inside if above <= words[number].box.middle < below]
+        bands += [visual_rows(band)] if band else []
+    columns = columns_of([line for band in bands for line in band])
+    few = len(grid.ys) <= FEW_RULES or len(bands) * 2 < sum(map(len, bands))
+    numbers = {id(words[number]): number for number in inside}
+    rows = [row for band in bands for row in rows_between(band, columns, few=few)]
+    cells = [in_cells(row, columns, numbers) for row in rows]
+    return made_table(words, cells, len(columns), headed=_is_head(words, cells[0], grid), columns=tuple(grid.xs))
 
 
 def _is_in(word: Word, box: Box) -> bool:
