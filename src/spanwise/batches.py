@@ -78,7 +78,7 @@ def chunk_file(job: Job) -> Outcome:
 
 
 def _chunked(job: Job) -> Outcome:
-    document, size = _document(job)
+    document, size = document_of(job)
     settings, order = job.settings, job.order
     chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=order.offsets, **settings.options)
     notes = tuple(dict.fromkeys(item.reason for item in document.left_out))
@@ -222,7 +222,8 @@ def _one_by_one(
             worker.dismiss()
 
 
-def _document(job: Job) -> tuple[Document, int]:
+def document_of(job: Job) -> tuple[Document, int]:
+    """Read what a job is about, and give the bytes that it takes."""
     if job.data is None:
         document = read(job.file, format=job.order.format, **job.settings.metadata)
         return document, os.stat(job.file).st_size  # noqa: PTH116 - a path object for each of many files costs
