@@ -306,7 +306,7 @@
   document.querySelector(".plot svg")?.addEventListener("click", (event) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     event.preventDefault();
-    go(Math.floor(((event.clientX - left) / width) * chunks.length));
+    go(Math.floor(((event.clientX - left) / width) * Math.max(chunks.length, 24)));
   });
   addEventListener("beforeprint", () => {
     for (const image of document.images) image.loading = "eager";

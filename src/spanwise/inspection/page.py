@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from statistics import median
-from typing import Any
+from typing import Any, Final
 
 from spanwise.inspection.data import data_of
 from spanwise.inspection.markup import counted, escaped, named
@@ -16,7 +16,8 @@ from spanwise.inspection.plot import plot_of
 from spanwise.inspection.text import text_of
 from spanwise.inspection.values import Inspection
 
-_LEGEND = """\
+_LONG: Final = 500  # chunks; a browser needn't lay out more of them before somebody scrolls there
+_LEGEND: Final = """\
 <ul class="legend" aria-label="Signs">
 <li><span class="sample core k0">core</span> belongs to this chunk alone</li>
 <li><span class="sample overlap">overlap</span> repeated in a neighbouring chunk</li>
@@ -25,10 +26,16 @@ _LEGEND = """\
 <li><span class="sample out">left out</span> in no chunk</li>
 </ul>
 """
-_DETAILS = """\
+_DETAILS: Final = """\
 <aside id="details" aria-label="Details of a chunk">
-<p class="hint">Point at a chunk, or press <kbd>j</kbd> and <kbd>k</kbd>, to see what it is made of.</p>
-<noscript><p class="hint">Details need scripts. The chunks, overlap and context are marked in the text.</p></noscript>
+<p class="hint">Point at a chunk, a bar or a box to see what it is made of. A click holds it.</p>
+<dl class="keys">
+<dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous chunk</dd>
+<dt><kbd>↓</kbd> <kbd>↑</kbd></dt><dd>the same, once a chunk is held</dd>
+<dt><kbd>Tab</kbd></dt><dd>through all chunks</dd>
+<dt><kbd>Esc</kbd></dt><dd>let go</dd>
+</dl>
+<noscript><p class="note">Details need scripts. Chunks, overlap and context are marked in the text all the same.</p></noscript>
 </aside>
 """
 
@@ -36,7 +43,8 @@ _DETAILS = """\
 def page_of(inspection: Inspection) -> Iterator[str]:
     """Write the page, bit by bit: pictures are drawn when their turn comes."""
     yield from _head(inspection)
-    yield '<body>\n<a class="skip" href="#document">To the document</a>\n'
+    kind = ' class="long"' if len(inspection.records) > _LONG else ""
+    yield f'<body{kind}>\n<a class="skip" href="#document">To the document</a>\n'
     yield from _header(inspection)
     yield _DETAILS
     yield '<main id="document">\n'

@@ -50,7 +50,7 @@ class _Writer:
         yield from self.picture(page)
         language = f' lang="{named(metadata.language)}"' if metadata.language else ""
         kind = "text flow" if metadata.source_type in _FLOWING else "text"
-        yield f'<div class="{kind}" dir="auto"{language}>'
+        yield f'<div class="{kind}"{language}>'
         for stretch in sheet.stretches:
             yield from self.stretch(stretch)
         yield "</div>"
@@ -97,7 +97,7 @@ class _Writer:
             names.append("out")
             kind = block.kind.replace("_", " ")
             note = f' data-note="{kind}, in no chunk"' if block.kind not in _TELLING else ""
-        return f'<div class="{" ".join(names)}" dir="auto"{note}>{words}</div>'
+        return f'<div class="{" ".join(names)}"{note}>{words}</div>'
 
     def marked(self, start: int, end: int) -> Iterator[str]:
         for low, high, roles in self.again.divided(start, end):
