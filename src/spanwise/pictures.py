@@ -93,7 +93,8 @@ def _grey(pixels: Pixels) -> bytes:
     """Encode sixteen greys, two pixels a byte: letters stay smooth."""
     levels = (pixels.astype(np.uint16) + 8) // 17
     even = np.pad(levels, ((0, 0), (0, levels.shape[1] % 2))).astype(np.uint8)
-    return _file(pixels.shape[1], 4, 0, b"", even[:, ::2] << 4 | even[:, 1::2])
+    pairs: Pixels = (even[:, ::2] << 4 | even[:, 1::2]).astype(np.uint8)
+    return _file(pixels.shape[1], 4, 0, b"", pairs)
 
 
 def _coloured(pixels: Pixels) -> bytes:

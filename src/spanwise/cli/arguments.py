@@ -180,7 +180,8 @@ def _inspect(commands: Any) -> None:
     output = command.add_argument_group("output")
     output.add_argument("--html", dest="output", metavar="PAGE", help="default: FILE.chunks.html here; - for stdout")
     output.add_argument("--no-pictures", dest="pictures", action="store_false", help="pages of a PDF as text only")
-    output.add_argument("--pictures-up-to", type=_number, default=200, metavar="N", help="last page with a picture (200)")
+    what = "the last page that gets a picture (200)"
+    output.add_argument("--pictures-up-to", type=_number, default=200, metavar="N", help=what)
     output.add_argument("-q", "--quiet", action="store_true", help="no summary and no warnings")
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
     command.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata, as for chunk")

@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _usual_name(file: str) -> str:
     """Name the page after the file, in the current folder, so that it can't be a page of somebody's own."""
     if file == "-":
-        raise OptionError("--html", "must be given for what is piped in", hint=f"try --html {_EXAMPLE}, or - for stdout")
+        hint = f"try --html {_EXAMPLE}, or --html - for stdout"
+        raise OptionError("--html", "must be given for what is piped in", hint=hint)
     return f"{PurePath(file).name}.chunks.html"
 
 

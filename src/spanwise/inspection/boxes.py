@@ -48,9 +48,9 @@ def _places(source: Mapping[str, Any] | None) -> Iterator[tuple[int, Sequence[fl
 def figure_of(inspection: Inspection, picture: Picture, page: int, boxes: Sequence[Box]) -> Iterator[str]:
     """Draw a page with its boxes."""
     data = b64encode(picture.png).decode("ascii")
-    size = f'width="{picture.width:.0f}" height="{picture.height:.0f}"'
+    size = f'width="{picture.width:.0f}" height="{picture.height:.0f}" loading="lazy" decoding="async"'
     yield '<figure class="picture"><div class="frame">'
-    yield f'<img alt="Page {page} as it looks" {size} loading="lazy" decoding="async" src="data:image/png;base64,{data}">'
+    yield f'<img alt="Page {page} as it looks" {size} src="data:image/png;base64,{data}">'
     if boxes:
         words = f"The blocks of page {page}"
         yield f'<svg viewBox="0 0 {picture.width:.2f} {picture.height:.2f}" role="img" aria-label="{words}">'

@@ -120,7 +120,7 @@
     return made(
       "div",
       `head k${chunk.colour ?? "none"}`,
-      made("h2", "", `#${chunk.index}`, made("span", "type", chunk.type), ...flags),
+      made("h2", "", `#${chunk.index} `, made("span", "type", chunk.type), ...flags),
       steps(chunk),
       made("p", "size", count),
       meter,
@@ -279,8 +279,10 @@
   document.addEventListener("focusin", ({ target }) => {
     if (target.matches(".label")) hold(indexOf(target));
   });
-  document.addEventListener("pointerover", ({ target, pointerType }) => {
-    if (pointerType !== "mouse" || details.contains(target)) return;
+  let pointer = ""; // where it was last; what scrolls past under a resting pointer isn't pointed at
+  document.addEventListener("pointermove", (event) => (pointer = `${event.clientX} ${event.clientY}`), { passive: true });
+  document.addEventListener("pointerover", ({ target, pointerType, clientX, clientY }) => {
+    if (pointerType !== "mouse" || pointer === `${clientX} ${clientY}` || details.contains(target)) return;
     const bar = bars.indexOf(target.closest(".plot a"));
     show(bar < 0 ? (indexOf(target) ?? held) : bar);
   });
@@ -306,7 +308,7 @@
   document.querySelector(".plot svg")?.addEventListener("click", (event) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     event.preventDefault();
-    go(Math.floor(((event.clientX - left) / width) * Math.max(chunks.length, 24)));
+    go(Math.floor(((event.clientX - left) / width) * Math.max(chunks.length, 12)));
   });
   addEventListener("beforeprint", () => {
     for (const image of document.images) image.loading = "eager";

@@ -35,7 +35,7 @@ _DETAILS: Final = """\
 <dt><kbd>Tab</kbd></dt><dd>through all chunks</dd>
 <dt><kbd>Esc</kbd></dt><dd>let go</dd>
 </dl>
-<noscript><p class="note">Details need scripts. Chunks, overlap and context are marked in the text all the same.</p></noscript>
+<noscript><p class="note">Details need scripts; chunks, overlap and context are marked without.</p></noscript>
 </aside>
 """
 

@@ -9,7 +9,7 @@ from spanwise.inspection.markup import counted
 from spanwise.inspection.values import Inspection, Record, Sizes
 
 _CROWDED: Final = 150  # bars; more of them stand without a gap
-_FEWEST: Final = 24  # places for bars, so that one chunk isn't as wide as the page; page.js counts on it too
+_FEWEST: Final = 12  # places for bars, so that one chunk isn't as wide as the page; page.js counts on it too
 _LABEL: Final = 14.0  # percent of the height that a label takes
 
 
@@ -34,10 +34,9 @@ def _bar(inspection: Inspection, record: Record, left: float, step: float, top: 
     height = max(100 * count / top, 0.8)
     width = step * 0.8 if len(inspection.records) < _CROWDED else step
     kind = " ".join(["bar", *_oddities(inspection, record)])
-    return (
-        f'<a href="#chunk-{index}" tabindex="-1"><title>{_words(inspection, record)}</title>'
-        f'<rect class="{kind}" x="{left:.3f}%" width="{width:.3f}%" y="{100 - height:.2f}%" height="{height:.2f}%"/></a>'
-    )
+    place = f'x="{left:.3f}%" width="{width:.3f}%" y="{100 - height:.2f}%" height="{height:.2f}%"'
+    words = _words(inspection, record)
+    return f'<a href="#chunk-{index}" tabindex="-1"><title>{words}</title><rect class="{kind}" {place}/></a>'
 
 
 def _oddities(inspection: Inspection, record: Record) -> dict[str, str]:

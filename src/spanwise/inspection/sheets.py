@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from spanwise.documents import Document
@@ -120,7 +121,7 @@ class Again:
         """Divide a range where something begins or ends to be repeated, and say as what."""
         inside = {role: list(_between(ranges, start, end)) for role, ranges in self._ranges.items()}
         edges = sorted({start, end, *(edge for ranges in inside.values() for pair in ranges for edge in pair)})
-        for low, high in zip(edges, edges[1:], strict=False):
+        for low, high in pairwise(edges):
             yield low, high, [role for role, ranges in inside.items() if any(a <= low < b for a, b in ranges)]
 
 

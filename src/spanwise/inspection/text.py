@@ -1,4 +1,4 @@
-"""The document's text in HTML: a page beside its picture, each chunk's core in its colour, with what is repeated marked.
+"""The document's text in HTML: a page beside its picture, every core in its colour, what is repeated marked.
 
 Labels are drawn by the style sheet from attributes. So an element of class `text` holds the document's characters and
 nothing else, and positions in the page are positions in the document.
@@ -79,6 +79,10 @@ class _Writer:
         while self.parents and self.parents[0]["char_start"] <= stretch.parts[0].start:
             yield _parent(self.parents.popleft())
         index = stretch.chunk
+        if all(part.block is None for part in stretch.parts):  # an empty page in the middle of a chunk
+            words = escaped(self.text[stretch.parts[0].start : stretch.parts[-1].end])
+            yield f'<span data-chunk="{index}">{words}</span>'
+            return
         record = self.inspection.records[index]
         kind = f"core k{self.inspection.colours[index]}"
         place = f' id="chunk-{index}"' if stretch.opening else ""

@@ -33,7 +33,7 @@ class Inspection:
     strategy: str
     tokenizer: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    sizes: Sizes = Sizes()
+    sizes: Sizes = field(default_factory=Sizes)
     name: str = ""
     picture: Callable[[int], Picture] | None = None
     pictures_up_to: int = 0
