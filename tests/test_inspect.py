@@ -13,7 +13,7 @@ import spanwise
 from browsing import CORES, DETAILS, MARKED, WHOLE_TEXT, html_of, launched, positions, records_of, visited
 from conftest import DEMO
 from made_pdf import report
-from spanwise.documents import Document, LeftOut
+from spanwise.documents import Block, Document, LeftOut, Metadata
 from spanwise.inspection import Inspection, page_of
 from spanwise.strategies import STRATEGIES
 
@@ -306,6 +306,22 @@ def test_without_scripts_the_chunks_are_marked_all_the_same(browser: Browser, tm
         assert "Details need scripts" in page.locator("#details").inner_text()
         page.locator(".plot a").nth(5).click()
         assert page.url.endswith("#chunk-5")
+
+
+def test_a_tap_opens_the_panel_from_below(browser: Browser, tmp_path: Path) -> None:
+    html = html_of(spanwise.read_text(MIXED), **SMALL)
+    with visited(browser, html, tmp_path, viewport={"width": 390, "height": 800}, has_touch=True) as page:
+        assert not page.locator("#details").is_visible()
+        page.locator("#chunk-1").tap()
+        assert page.locator("#details").is_visible()
+        assert shown(page) == "#1"
+
+
+def test_the_source_of_a_chunk_is_named(browser: Browser, tmp_path: Path) -> None:
+    document = Document("One.", (Block("paragraph", 0, 4, source_ref={"sheet": "Q1 <b>", "cells": "A1:C9"}),),
+                        metadata=Metadata(document_id="made"))  # fmt: skip
+    with visited(browser, html_of(document), tmp_path) as page:
+        assert "sheet Q1 <b>, cells A1:C9" in told(page, 0)["said"]
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
+from spanwise.documents import Document
 from spanwise.inspection.markup import inside_script
 from spanwise.inspection.values import Inspection, Record
+
+_ON_THE_PAGE: Final = frozenset({"page", "bbox", "boxes"})
 
 
 class _Table:
@@ -55,6 +59,7 @@ def _chunk(
         "pages": [record["page_start"], record["page_end"]],
         "blocks": [record["block_start_idx"], record["block_end_idx"]],
         "range": [record["char_start"], record["char_end"]],
+        "source": _source(inspection.document, record["char_start"]),
         "tokens": record["token_count"],
         "flags": flags_of(record),
         "parent": indices.get(record["parent_id"] or ""),
@@ -63,6 +68,15 @@ def _chunk(
         "pieces": [[piece["start"], piece["end"], piece["role"], piece["joiner"]] for piece in pieces],
         "units": [[piece["utf16_start"], piece["utf16_end"]] for piece in pieces],
     }
+
+
+def _source(document: Document, position: int) -> str:
+    """Say where a chunk begins in its source, as far as its pages don't show it."""
+    if not document.blocks:
+        return ""
+    block = document.blocks[max(bisect_right(document.block_starts, position) - 1, 0)]
+    shown = (item for item in (block.source_ref or {}).items() if item[0] not in _ON_THE_PAGE)
+    return ", ".join(f"{name} {value}" for name, value in shown)
 
 
 def _around(record: Record) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 "use strict";
 (() => {
+  document.documentElement.classList.add("scripted");
   const known = JSON.parse(document.getElementById("data").textContent);
   const chunks = known.chunks;
   const details = document.getElementById("details");
@@ -153,6 +154,7 @@
         chunk.pages[0] === null ? null : span(chunk.pages, "page"),
         span(chunk.blocks, "block"),
       ].filter(Boolean).join(", ")],
+      ["source", chunk.source],
       ["section_type", chunk.section],
       ["block_id", chunk.block_id],
       ["parent", chunk.parent === null ? null : link(chunk.parent)],

@@ -44,7 +44,7 @@ def _oddities(inspection: Inspection, record: Record) -> dict[str, str]:
     least, count = inspection.sizes.least, record["token_count"]
     odd = (
         ("over", "over the limit", record["oversize"]),
-        ("under", "below min", least is not None and count < least),
+        ("under", "below min", least is not None and count < least != inspection.sizes.most),
         ("parent", "a parent", record["chunk_id"] in inspection.parents),
     )
     return {name: words for name, words, holds in odd if holds}

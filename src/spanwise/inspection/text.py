@@ -21,6 +21,8 @@ _FLOWING: Final = frozenset({"markdown", "html", "confluence", "pdf"})
 _TELLING: Final = frozenset({"heading", "rule"})
 """Kinds that need no note when they are in no chunk: everybody sees what they are."""
 
+_SPOKEN: Final = 120  # characters of a headings path that a label says; a long one may stand over thousands of chunks
+
 
 def text_of(inspection: Inspection) -> Iterator[str]:
     """Write all pages."""
@@ -117,7 +119,7 @@ def _parent(record: Record) -> str:
 def _label(record: Record, *, again: bool) -> str:
     index, size = record["chunk_index"], counted(record["token_count"], "token")
     shown = f"#{index} continued" if again else " · ".join([f"#{index}", size, *flags_of(record)])
-    path = named(" › ".join(record["headings_path"]))
+    path = named(" › ".join(record["headings_path"][-2:])[:_SPOKEN])
     spoken = ", ".join(filter(None, [f"Chunk {index}", size, record["chunk_type"], *flags_of(record), path]))
     stop = ' tabindex="-1" aria-hidden="true"' if again else f' aria-label="{spoken}"'
     return f'<a class="label" href="#chunk-{index}" data-label="{shown}"{stop}></a>'
