@@ -74,7 +74,8 @@ def _cores(records: Iterable[Record]) -> Iterator[_Core]:
 
 def _stretches(document: Document, cores: Sequence[_Core], start: int, end: int) -> Iterator[Stretch]:
     reached = start
-    for core in cores[bisect_right(cores, start, key=lambda core: core.end) :]:
+    for place in range(bisect_right(cores, start, key=lambda core: core.end), len(cores)):  # a slice would be a copy
+        core = cores[place]
         if core.start >= end:
             break
         low, high = max(core.start, reached), min(core.end, end)
@@ -126,7 +127,8 @@ class Again:
 
 
 def _between(ranges: Sequence[Range], start: int, end: int) -> Iterator[Range]:
-    for low, high in ranges[bisect_right(ranges, start, key=lambda pair: pair[1]) :]:
+    for place in range(bisect_right(ranges, start, key=lambda pair: pair[1]), len(ranges)):  # a slice would be a copy
+        low, high = ranges[place]
         if low >= end:
             return
         yield max(low, start), min(high, end)
