@@ -113,7 +113,8 @@
   const span = ([low, high], unit) => (low === high ? `${unit} ${low}` : `${unit}s ${low} to ${high}`);
 
   function head(chunk) {
-    const count = known.limit ? `${grouped(chunk.tokens)} of ${grouped(known.limit)} tokens` : `${grouped(chunk.tokens)} tokens`;
+    const of = known.limit ? ` of ${grouped(known.limit)}` : "";
+    const count = `${grouped(chunk.tokens)}${of} tokens`;
     const meter = made("meter", "");
     Object.assign(meter, { min: 0, max: Math.max(known.limit ?? chunk.tokens, 1), value: chunk.tokens });
     meter.setAttribute("aria-label", count);
@@ -135,13 +136,15 @@
       element.setAttribute("aria-label", label);
       return element;
     };
-    return made(
+    const moves = made(
       "nav",
       "",
       button("↑", "Previous chunk (k)", () => go(chunk.index - 1)),
       button("↓", "Next chunk (j)", () => go(chunk.index + 1)),
       button("×", "Close (Escape)", release),
     );
+    moves.setAttribute("aria-label", "Chunks");
+    return moves;
   }
 
   function facts(chunk) {
@@ -158,11 +161,12 @@
       ["section_type", chunk.section],
       ["block_id", chunk.block_id],
       ["parent", chunk.parent === null ? null : link(chunk.parent)],
-      ["children", children.has(chunk.index) ? made("span", "", ...children.get(chunk.index).map(link)) : null],
+      ["children", children.has(chunk.index) && made("span", "", ...children.get(chunk.index).map(link))],
     ];
     const list = made("dl", "facts");
     for (const [name, value] of rows) {
-      if (value) list.append(made("dt", "", name), made("dd", name.endsWith("_id") ? "id" : "", made("bdi", "", value)));
+      const kind = name.endsWith("_id") ? "id" : "";
+      if (value) list.append(made("dt", "", name), made("dd", kind, made("bdi", "", value)));
     }
     return list;
   }
@@ -282,7 +286,7 @@
     if (target.matches(".label")) hold(indexOf(target));
   });
   let pointer = ""; // where it was last; what scrolls past under a resting pointer isn't pointed at
-  document.addEventListener("pointermove", (event) => (pointer = `${event.clientX} ${event.clientY}`), { passive: true });
+  document.addEventListener("pointermove", ({ clientX, clientY }) => (pointer = `${clientX} ${clientY}`));
   document.addEventListener("pointerover", ({ target, pointerType, clientX, clientY }) => {
     if (pointerType !== "mouse" || pointer === `${clientX} ${clientY}` || details.contains(target)) return;
     const bar = bars.indexOf(target.closest(".plot a"));
