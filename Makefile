@@ -22,7 +22,7 @@ lint: .venv/ready
 types: .venv/ready
 	$(BIN)/mypy
 
-tests: .venv/ready $(SPECS)/ready
+tests: .venv/ready $(SPECS)/ready /usr/bin/chromium
 	$(BIN)/pytest
 
 bench: .venv-bench/ready
@@ -46,6 +46,11 @@ bench: .venv-bench/ready
 $(SPECS)/ready: .venv/ready
 	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps --no-binary marko --dest $(SPECS) marko==2.2.4
 	touch $@
+
+# the pages that `spanwise inspect` writes are tested in a browser
+/usr/bin/chromium:
+	apt-get update
+	apt-get install -y --no-install-recommends chromium fonts-dejavu-core fonts-noto-cjk
 
 clean:
 	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

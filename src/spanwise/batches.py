@@ -79,7 +79,7 @@ def chunk_file(job: Job) -> Outcome:
 
 
 def _chunked(job: Job) -> Outcome:
-    document, size = _document(job)
+    document, size = document_of(job)
     settings, order = job.settings, job.order
     chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=order.offsets, **settings.options)
     notes = tuple(dict.fromkeys(item.reason for item in document.left_out if not item.usual))
@@ -223,7 +223,8 @@ def _one_by_one(
             worker.dismiss()
 
 
-def _document(job: Job) -> tuple[Document, int]:
+def document_of(job: Job) -> tuple[Document, int]:
+    """Read what a job is about, and give the bytes that it takes."""
     access = Access(job.order.password, job.order.figures)
     if job.data is None:
         document = read_file(job.file, job.order.format, job.settings.metadata, access)

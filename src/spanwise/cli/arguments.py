@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import Field
 from typing import Any, Final, NoReturn
 
-from spanwise.cli import checking, chunking, comparing, describing, linking, reading, sizing
+from spanwise.cli import checking, chunking, comparing, describing, inspecting, linking, reading, sizing
 from spanwise.cli.writing import FORMATS as OUTPUTS
 from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
 from spanwise.errors import did_you_mean
@@ -74,7 +74,7 @@ def build_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for add in (_chunk, _check, _read, _stats, _diff, _links, _strategies, _config, _demo, _completion):
+    for add in (_chunk, _check, _inspect, _read, _stats, _diff, _links, _strategies, _config, _demo, _completion):
         add(commands)
     return parser
 
@@ -170,6 +170,26 @@ def _check(commands: Any) -> None:
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help="how the source was read")
     command.add_argument("--password", metavar="WORD", help="opens encrypted PDFs of the source")
     command.add_argument("--figures", metavar="DIR", help="as for chunk, if it was given there")
+    _settings(command)
+
+
+def _inspect(commands: Any) -> None:
+    command = _command(
+        commands, "inspect", "write a page for the browser that shows a document with its chunks", inspecting.run,
+        "spanwise inspect handbook.md --html page.html",
+        "spanwise inspect report.pdf --strategy fixed --max-tokens 300",
+        "cat page.md | spanwise inspect - --html page.html", takes="FILE",
+    )  # fmt: skip
+    command.add_argument("file", metavar="FILE", help="a file, or - for stdin")
+    output = command.add_argument_group("output")
+    output.add_argument("--html", dest="output", metavar="PAGE", help="default: FILE.chunks.html here; - for stdout")
+    output.add_argument("--no-pictures", dest="pictures", action="store_false", help="pages of a PDF as text only")
+    what = "the last page that gets a picture (200)"
+    output.add_argument("--pictures-up-to", type=_number, default=200, metavar="N", help=what)
+    output.add_argument("-q", "--quiet", action="store_true", help="no summary and no warnings")
+    command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
+    command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
+    command.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata, as for chunk")
     _settings(command)
 
 

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     include, exclude = (patterns_of(config, arguments, name) for name in ("include", "exclude"))
     known = (lambda _: True) if arguments.input_format and arguments.include else has_reader
     found = find_files([path for path in arguments.paths if path != "-"], known=known, include=include, exclude=exclude)
-    _refuse_to_overwrite(arguments.output, found.files)
+    refuse_to_overwrite(arguments.output, found.files)
     jobs = _jobs(found.files, config, flags, order, piped=piped)
     if not jobs and found.failed:  # nothing is written then, not even an empty file
         screen, progress = for_people(), Progress(0)
@@ -159,13 +159,13 @@ def _jobs(files: list[str], config: Config, flags: list[Layer], order: Order, *,
         layers = config.layers(file)
         key = tuple(layer.origin for layer in layers)
         if key not in known:
-            known[key] = _with_extra(settings_of(in_force([*layers, *flags])))
+            known[key] = with_checked_extra(settings_of(in_force([*layers, *flags])))
         jobs.append(Job(file, known[key], order))
     _refuse_shared_names(jobs)
     if piped:
         if sys.stdin is None:
             raise UnreadableError("-", "can't be read: stdin is closed")
-        settings = _with_extra(settings_of(in_force([*config.layers(None), *flags])))
+        settings = with_checked_extra(settings_of(in_force([*config.layers(None), *flags])))
         jobs.append(Job("-", settings, order, sys.stdin.buffer.read()))
     return jobs
 
@@ -179,7 +179,7 @@ def _refuse_shared_names(jobs: list[Job]) -> None:
             raise OptionError(f"meta {name}", rule, hint="give it for one file, or a [[files]] entry for each")
 
 
-def _with_extra(settings: Settings) -> Settings:
+def with_checked_extra(settings: Settings) -> Settings:
     """Check metadata once, not for every file, and put those of one's own in their place."""
     check_metadata(settings.metadata)
     return Settings(settings.strategy, settings.tokenizer, settings.options, with_extra(settings.metadata))
@@ -262,9 +262,9 @@ def patterns_of(config: Config, arguments: argparse.Namespace, name: str) -> lis
     return given
 
 
-def _refuse_to_overwrite(output: str | None, files: list[str]) -> None:
+def refuse_to_overwrite(output: str | None, files: list[str], flag: str = "-o") -> None:
     """Refuse to write chunks over the document that they come from."""
     if output and os.path.exists(output):  # noqa: PTH110 - the other way raises for a name that is too long
         place = os.path.realpath(output)
         if any(os.path.realpath(file) == place for file in files):
-            raise OptionError("-o", "is one of the documents", value=output, hint="name another file")
+            raise OptionError(flag, "is one of the documents", value=output, hint="name another file")

@@ -23,7 +23,7 @@ class OutputError(Exception):
 
 
 @contextmanager
-def opened(path: str | None) -> Iterator[IO[bytes]]:
+def opened(path: str | None, flag: str = "-o", example: str = "chunks.jsonl") -> Iterator[IO[bytes]]:
     """Open stdout, or a file that takes its name only when everything is in it."""
     if path is None or path == "-":
         if sys.stdout is None:
@@ -36,8 +36,8 @@ def opened(path: str | None) -> Iterator[IO[bytes]]:
         if target.is_symlink():
             raise OutputError(f"{path} can't be written (its links lead in a circle)")
         if target.is_dir() or path.endswith("/"):
-            hint = f"name a file in it, such as {(Path(path) / 'chunks.jsonl').as_posix()}"
-            raise OptionError("-o", "names a folder", value=path, hint=hint)
+            hint = f"name a file in it, such as {(Path(path) / example).as_posix()}"
+            raise OptionError(flag, "names a folder", value=path, hint=hint)
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):  # a device or pipe can't be replaced
             with target.open("wb") as file:
                 yield file

@@ -1,0 +1,8 @@
+"""The inspection of a document: one self-contained web page that shows its text and what became of it."""
+
+from __future__ import annotations
+
+from spanwise.inspection.page import page_of
+from spanwise.inspection.values import Inspection, Sizes
+
+__all__ = ["Inspection", "Sizes", "page_of"]

@@ -1,0 +1,90 @@
+"""What the page's script knows of each chunk: numbers, names and ranges; the texts it takes from the page itself."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Any, Final
+
+import orjson
+
+from spanwise.documents import Document
+from spanwise.inspection.markup import inside_script
+from spanwise.inspection.values import Inspection, Record
+
+_ON_THE_PAGE: Final = frozenset({"page", "bbox", "boxes"})
+
+
+class _Table:
+    """Values that many chunks share, each said once and named by its number."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, value: Any) -> int:
+        if value not in self._numbers:
+            self._numbers[value] = len(self.values)
+            self.values.append(value)
+        return self._numbers[value]
+
+
+def data_of(inspection: Inspection) -> str:
+    """Give the JSON that the script reads."""
+    paths, templates = _Table(), _Table()
+    indices = {record["chunk_id"]: record["chunk_index"] for record in inspection.records}
+    chunks = [_chunk(inspection, record, paths.number, templates.number, indices) for record in inspection.records]
+    known = {"limit": inspection.sizes.most, "chunks": chunks, "paths": paths.values, "templates": templates.values}
+    return inside_script(orjson.dumps(known).decode())
+
+
+def _chunk(
+    inspection: Inspection,
+    record: Record,
+    path: Callable[[Any], int],
+    template: Callable[[Any], int],
+    indices: dict[str, int],
+) -> dict[str, Any]:
+    pieces = record["pieces"]
+    before, after = _around(record)
+    return {
+        "index": record["chunk_index"],
+        "colour": inspection.colours.get(record["chunk_index"]),
+        "chunk_id": record["chunk_id"],
+        "content_id": record["content_id"],
+        "type": record["chunk_type"],
+        "section": record["section_type"],
+        "block_id": record["block_id"],
+        "path": path(tuple(record["headings_path"])),
+        "pages": [record["page_start"], record["page_end"]],
+        "blocks": [record["block_start_idx"], record["block_end_idx"]],
+        "range": [record["char_start"], record["char_end"]],
+        "source": _source(inspection.document, record["char_start"]),
+        "tokens": record["token_count"],
+        "flags": flags_of(record),
+        "parent": indices.get(record["parent_id"] or ""),
+        "before": template(before),
+        "after": template(after),
+        "pieces": [[piece["start"], piece["end"], piece["role"], piece["joiner"]] for piece in pieces],
+        "units": [[piece["utf16_start"], piece["utf16_end"]] for piece in pieces],
+    }
+
+
+def _source(document: Document, position: int) -> str:
+    """Say where a chunk begins in its source, as far as its pages don't show it."""
+    if not document.blocks:
+        return ""
+    block = document.blocks[max(bisect_right(document.block_starts, position) - 1, 0)]
+    shown = (item for item in (block.source_ref or {}).items() if item[0] not in _ON_THE_PAGE)
+    return ", ".join(f"{name} {value}" for name, value in shown)
+
+
+def _around(record: Record) -> tuple[str, str]:
+    """Give what the template put before and after the pieces."""
+    before, _, after = record["embedding_text"].rpartition(record["full_text"])
+    return before, after
+
+
+def flags_of(record: Record) -> list[str]:
+    """Say what is unusual about a chunk."""
+    return [name.replace("_", " ") for name in ("oversize", "context_dropped") if record[name]]

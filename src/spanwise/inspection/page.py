@@ -1,0 +1,127 @@
+"""The whole page: what stands around the document's text, and the style and script that it brings along."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from statistics import median
+from typing import Any, Final
+
+from spanwise.inspection.data import data_of
+from spanwise.inspection.markup import counted, escaped, named
+from spanwise.inspection.plot import plot_of
+from spanwise.inspection.text import text_of
+from spanwise.inspection.values import Inspection
+
+_LONG: Final = 500  # chunks; a browser needn't lay out more of them before somebody scrolls there
+_LEGEND: Final = """\
+<ul class="legend" aria-label="Signs">
+<li><span class="sample core k0">core</span> belongs to this chunk alone</li>
+<li><span class="sample overlap">overlap</span> repeated in a neighbouring chunk</li>
+<li><span class="sample context">context</span> a head, fence or heading repeated in other chunks</li>
+<li><span class="sample template">template</span> written for the embedder, in no source</li>
+<li><span class="sample out">left out</span> in no chunk</li>
+</ul>
+"""
+_DETAILS: Final = """\
+<aside id="details" aria-label="Details of a chunk">
+<p class="hint">Point at a chunk, a bar or a box to see what it is made of. A click holds it.</p>
+<dl class="keys">
+<dt><kbd>j</kbd> <kbd>k</kbd></dt><dd>next and previous chunk</dd>
+<dt><kbd>↓</kbd> <kbd>↑</kbd></dt><dd>the same, once a chunk is held</dd>
+<dt><kbd>Tab</kbd></dt><dd>through all chunks</dd>
+<dt><kbd>Esc</kbd></dt><dd>let go</dd>
+</dl>
+<noscript><p class="note">Details need scripts; chunks, overlap and context are marked without.</p></noscript>
+</aside>
+"""
+
+
+def page_of(inspection: Inspection) -> Iterator[str]:
+    """Write the page, bit by bit: pictures are drawn when their turn comes."""
+    yield from _head(inspection)
+    kind = ' class="long"' if len(inspection.records) > _LONG else ""
+    yield f'<body{kind}>\n<a class="skip" href="#document">To the document</a>\n'
+    yield from _header(inspection)
+    yield _DETAILS
+    yield '<main id="document">\n'
+    yield from text_of(inspection)
+    yield "</main>\n"
+    yield from _left_out(inspection)
+    yield f'<script type="application/json" id="data">{data_of(inspection)}</script>\n'
+    yield f"<script>{_own('page.js')}</script>\n</body>\n</html>\n"
+
+
+@cache
+def _own(name: str) -> str:
+    return files("spanwise.inspection").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(name: str) -> str:
+    return "'sha256-" + b64encode(hashlib.sha256(_own(name).encode()).digest()).decode("ascii") + "'"
+
+
+def _head(inspection: Inspection) -> Iterator[str]:
+    policy = (
+        f"default-src 'none'; img-src data:; style-src {_hash('page.css')}; script-src {_hash('page.js')}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    yield '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Spanwise">\n'
+    yield f"<title>{named(inspection.title)} · {counted(len(inspection.records), 'chunk')}</title>\n"
+    yield f"<style>{_own('page.css')}</style>\n</head>\n"
+
+
+def _header(inspection: Inspection) -> Iterator[str]:
+    yield f'<header>\n<h1 dir="auto">{named(inspection.title)}</h1>\n<p class="source">'
+    yield f'<bdi class="file">{named(inspection.name)}</bdi> ' if inspection.name else ""
+    yield f"<b>{named(inspection.strategy)}</b> <span>counted by <b>{named(inspection.tokenizer)}</b></span></p>\n"
+    yield from _options(inspection.options)
+    yield '<dl class="figures">'
+    yield from (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in _figures(inspection))
+    yield "</dl>\n"
+    yield from plot_of(inspection)
+    if not inspection.records:
+        yield '<p class="note">There are no chunks: the document has no text that this strategy takes up.</p>\n'
+    yield _LEGEND + "</header>\n"
+
+
+def _options(options: Mapping[str, Any]) -> Iterator[str]:
+    yield '<ul class="options" aria-label="Options">'
+    for name, value in options.items():
+        words = ("on" if value else "off") if isinstance(value, bool) else "none" if value is None else str(value)
+        yield f"<li>{named(name)} <b>{named(words)}</b></li>"
+    yield "</ul>\n"
+
+
+def _figures(inspection: Inspection) -> Iterator[tuple[str, str]]:
+    document, counts = inspection.document, [record["token_count"] for record in inspection.records]
+    yield "chunks", f"{len(counts):,}"
+    if counts:
+        most = inspection.sizes.most
+        yield "smallest", f"{min(counts):,} <small>tokens</small>"
+        yield "median", f"{median(counts):,.0f} <small>tokens</small>"
+        yield "largest", f"{max(counts):,} <small>{f'of {most:,}' if most else 'tokens'}</small>"
+    if document.pages:
+        yield "pages", f"{len(document.pages):,}"
+    yield "characters", f"{len(document.text):,}"
+
+
+def _left_out(inspection: Inspection) -> Iterator[str]:
+    """List what the reader didn't take into the text."""
+    items = inspection.document.left_out
+    if not items:
+        return
+    yield f'<footer>\n<h2>Left out of the text, or changed ({len(items):,})</h2>\n<ol class="left-out">\n'
+    for item in items:
+        place = ", ".join(f"{name} {value}" for name, value in (item.source_ref or {}).items())
+        yield f"<li><b>{named(item.reason)}</b>"
+        yield f' <span class="place">{named(place)}</span>' if place else ""
+        yield f' <q dir="auto">{escaped(item.text)}</q>' if item.text else ""
+        yield "</li>\n"
+    yield "</ol>\n</footer>\n"

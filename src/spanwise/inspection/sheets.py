@@ -1,0 +1,157 @@
+"""The text as the page lays it out: a sheet for each page, on it stretches that belong to a chunk or to none.
+
+Sheets, stretches and parts follow one another without a gap, so that their texts together are the document's text.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from spanwise.documents import Document
+from spanwise.inspection.values import Inspection, Record
+
+Range = tuple[int, int]
+
+
+class Part(NamedTuple):
+    """A range inside one block; `block` is None for white space around blocks."""
+
+    block: int | None
+    start: int
+    end: int
+
+
+class Stretch(NamedTuple):
+    """A range of one chunk's core, or of what no chunk holds; `opening` where the chunk begins."""
+
+    chunk: int | None
+    opening: bool
+    parts: tuple[Part, ...]
+
+
+class Sheet(NamedTuple):
+    """A page, or the whole text of a document that has none."""
+
+    page: int | None
+    stretches: tuple[Stretch, ...]
+
+
+class _Core(NamedTuple):
+    start: int
+    end: int
+    chunk: int
+    opening: bool
+
+
+def sheets_of(inspection: Inspection) -> Iterator[Sheet]:
+    """Lay the text out."""
+    document, cores = inspection.document, list(_cores(inspection.painted))
+    for page, start, end in _ranges(document):
+        yield Sheet(page, tuple(_stretches(document, cores, start, end)))
+
+
+def _ranges(document: Document) -> list[tuple[int | None, int, int]]:
+    """Share the text among the pages; white space between two pages goes with the first."""
+    size = len(document.text)
+    if not document.pages:
+        return [(None, 0, size)]
+    pages = sorted(document.pages, key=lambda page: (page.start, page.end))
+    starts = [0, *(page.start for page in pages[1:])]
+    return [(page.number, start, end) for page, start, end in zip(pages, starts, [*starts[1:], size], strict=True)]
+
+
+def _cores(records: Iterable[Record]) -> Iterator[_Core]:
+    for record in records:
+        opening = True
+        for piece in record["pieces"]:
+            if piece["role"] == "core":
+                yield _Core(piece["start"], piece["end"], record["chunk_index"], opening)
+                opening = False
+
+
+def _stretches(document: Document, cores: Sequence[_Core], start: int, end: int) -> Iterator[Stretch]:
+    reached = start
+    for place in range(bisect_right(cores, start, key=lambda core: core.end), len(cores)):  # a slice would be a copy
+        core = cores[place]
+        if core.start >= end:
+            break
+        low, high = max(core.start, reached), min(core.end, end)
+        if low > reached:
+            yield Stretch(None, False, tuple(_parts(document, reached, low)))
+        if high > low:
+            yield Stretch(core.chunk, core.opening and low == core.start, tuple(_parts(document, low, high)))
+        reached = max(reached, high)
+    if reached < end:
+        yield Stretch(None, False, tuple(_parts(document, reached, end)))
+
+
+def _parts(document: Document, start: int, end: int) -> Iterator[Part]:
+    """Divide a range at its blocks; white space at a cut inside a block is no part of the block here."""
+    text, blocks, reached = document.text, document.blocks, start
+    for index in range(max(bisect_right(document.block_starts, start) - 1, 0), len(blocks)):
+        block = blocks[index]
+        if block.start >= end:
+            break
+        low, high = max(block.start, reached), min(block.end, end)
+        if high <= low:
+            continue
+        if low > reached:
+            yield Part(None, reached, low)
+        yield Part(None if text[low:high].isspace() else index, low, high)
+        reached = high
+    if reached < end:
+        yield Part(None, reached, end)
+
+
+class Again:
+    """What the chunks repeat besides their cores: ranges by their role."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        """Collect what is overlap or context in any chunk."""
+        found: dict[str, list[Range]] = {"overlap": [], "context": []}
+        for record in records:
+            for piece in record["pieces"]:
+                if piece["role"] != "core":
+                    found[piece["role"].partition("_")[0]].append((piece["start"], piece["end"]))
+        self._ranges = {role: _merged(ranges) for role, ranges in found.items()}
+
+    def divided(self, start: int, end: int) -> Iterator[tuple[int, int, list[str]]]:
+        """Divide a range where something begins or ends to be repeated, and say as what."""
+        inside = {role: list(_between(ranges, start, end)) for role, ranges in self._ranges.items()}
+        edges = sorted({start, end, *(edge for ranges in inside.values() for pair in ranges for edge in pair)})
+        for low, high in pairwise(edges):
+            yield low, high, [role for role, ranges in inside.items() if any(a <= low < b for a, b in ranges)]
+
+
+def _between(ranges: Sequence[Range], start: int, end: int) -> Iterator[Range]:
+    for place in range(bisect_right(ranges, start, key=lambda pair: pair[1]), len(ranges)):  # a slice would be a copy
+        low, high = ranges[place]
+        if low >= end:
+            return
+        yield max(low, start), min(high, end)
+
+
+def _merged(ranges: list[Range]) -> list[Range]:
+    """Unite ranges that overlap or touch."""
+    merged: list[Range] = []
+    for low, high in sorted(set(ranges)):
+        if merged and low <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(high, merged[-1][1])
+        else:
+            merged.append((low, high))
+    return merged
+
+
+def holders(cores_of: Iterable[Record], document: Document) -> dict[int, list[int]]:
+    """Say for each block which painted chunks have a core in it."""
+    found: dict[int, list[int]] = {}
+    starts = document.block_starts
+    for core in _cores(cores_of):
+        first = max(bisect_right(starts, core.start) - 1, 0)
+        for index in range(first, bisect_left(starts, core.end)):
+            if document.blocks[index].end > core.start and core.chunk not in found.setdefault(index, []):
+                found[index].append(core.chunk)
+    return found

@@ -1,0 +1,111 @@
+"""Pages of `spanwise inspect` in headless Chromium, and what a script in the page finds there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.sync_api import Browser, Page, Playwright
+
+import spanwise
+from spanwise.documents import Document
+from spanwise.inspection import Inspection, Sizes, page_of
+from spanwise.options import options_of
+from spanwise.pictures import page_pictures
+from spanwise.strategies import strategy_of
+
+CHROMIUM: Final = "/usr/bin/chromium"
+
+
+def launched(playwright: Playwright) -> Browser:
+    """Start Debian's Chromium; who runs as root has to do without its sandbox."""
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+
+def records_of(document: Document, strategy: str = "structure", **options: Any) -> list[dict[str, Any]]:
+    """Chunk with UTF-16 offsets, as the page needs them."""
+    return [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, offsets=("utf16",), **options)]
+
+
+def html_of(document: Document, strategy: str = "structure", pdf: Path | None = None, **options: Any) -> str:
+    """Write the page of a document, with pictures if it comes from a PDF."""
+    taken = options_of(strategy_of(strategy).options, options)
+    sizes = Sizes(*(getattr(taken, name, None) for name in ("max_tokens", "target_tokens", "min_tokens")))
+    with ExitStack() as stack:
+        inspection = Inspection(
+            document, records_of(document, strategy, **options), strategy, "cl100k", options, sizes, "made",
+            stack.enter_context(page_pictures(pdf)) if pdf else None, 2,
+        )  # fmt: skip
+        return "".join(page_of(inspection))
+
+
+@contextmanager
+def visited(browser: Browser, html: str, folder: Path, **context: Any) -> Iterator[Page]:
+    """Open a page from a file; it may neither complain nor ask for anything but itself."""
+    place = folder / "page.html"
+    place.write_bytes(html.encode())
+    with browser.new_context(**context) as opened:
+        page = opened.new_page()
+        wrong: list[str] = []
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: wrong.append(request.url) if _foreign(request.url, place) else None)
+        page.goto(place.as_uri())
+        yield page
+        assert wrong == []
+
+
+def _foreign(address: str, place: Path) -> bool:
+    return not address.startswith(("data:", place.as_uri()))
+
+
+WHOLE_TEXT: Final = "[...document.querySelectorAll('.text')].map((element) => element.textContent).join('')"
+CORES: Final = """() => {
+  const found = {};
+  for (const element of document.querySelectorAll(".text [data-chunk]")) {
+    found[element.dataset.chunk] = (found[element.dataset.chunk] ?? "") + element.textContent;
+  }
+  return found;
+}"""
+MARKED: Final = """(selector) => {
+  const found = [];
+  let reached = 0;
+  for (const text of document.querySelectorAll(".text")) {
+    const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const { data, parentElement } = walker.currentNode;
+      if (parentElement.closest(selector)) found.push([reached, data]);
+      reached += [...data].length;
+    }
+  }
+  return found;
+}"""
+DETAILS: Final = """(index) => {
+  document.querySelector(`#chunk-${index} .label`).focus();
+  return {
+  ids: [...document.querySelectorAll("#details .id")].map((element) => element.textContent),
+  said: document.querySelector("#details").textContent,
+  embedded: document.querySelector("#details .embedding").textContent,
+  template: [...document.querySelectorAll("#details .embedding .template")].map((each) => each.textContent).join(""),
+  pieces: [...document.querySelectorAll("#details .piece")].map((each) => [
+    [...each.classList].find((name) => ["core", "context"].includes(name) || name.startsWith("overlap_")),
+    each.textContent,
+  ]),
+  lit: Object.fromEntries([...CSS.highlights].map(([name, highlight]) => [name, [...highlight].map((range) => {
+    const whole = document.createRange();
+    whole.setStart(range.startContainer, range.startOffset);
+    whole.setEnd(range.endContainer, range.endOffset);
+    return whole.toString();
+  }).join("")])),
+  current: [...document.querySelectorAll("[data-chunk].current")].map((each) => each.textContent).join(""),
+  };
+}"""
+
+
+def positions(marked: list[tuple[int, str]]) -> set[int]:
+    """Give the places of all visible characters that are marked."""
+    return {
+        start + place for start, words in marked for place, letter in enumerate(words) if not letter.isspace()
+    }  # fmt: skip
