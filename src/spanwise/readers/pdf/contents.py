@@ -13,7 +13,7 @@ from spanwise.readers.pdf.lines import Line, joined, lines_of
 from spanwise.readers.pdf.open_tables import open_tables
 from spanwise.readers.pdf.tables import Table, ruled_tables, tagged_tables
 from spanwise.readers.pdf.tags import Tag, tags_of
-from spanwise.readers.pdf.words import Word, main_direction, words_of
+from spanwise.readers.pdf.words import Style, Word, main_direction, words_of
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -91,13 +91,13 @@ def _visible(page: pypdfium2.PdfPage) -> tuple[float, float, float, float]:
 
 
 def _turned(words: list[Word], drawings: Drawings, frame: Frame) -> tuple[list[Word], Drawings]:
-    turned = [
-        word._replace(
-            box=frame.upright(word.box),
-            style=word.style._replace(quarter=(word.style.quarter + frame.turns) % 4),
-        )
-        for word in words
-    ]
+    styles: dict[int, Style] = {}
+    turned = []
+    for word in words:
+        name = id(word.style)
+        if name not in styles:
+            styles[name] = word.style._replace(quarter=(word.style.quarter + frame.turns) % 4)
+        turned.append(word._replace(box=frame.upright(word.box), style=styles[name]))
     return turned, Drawings(*([frame.upright(box) for box in boxes] for boxes in drawings))
 
 

@@ -22,10 +22,16 @@ _HANDLER_ERROR = 5
 
 
 class Calls(NamedTuple):
-    """The calls that are made once a character: they take addresses."""
+    """The calls that are made once a word or once a run of text: they take and give addresses."""
 
-    box: Callable[[int, int, int], int]
-    object: Callable[[int, int], int | None]
+    box: Callable[[int, int, int], int]  # of a character, written to an address
+    object: Callable[[int, int], int | None]  # that a character belongs to
+    font: Callable[[int], int | None]
+    size: Callable[[int, int], int]
+    matrix: Callable[[int, int], int]
+    mode: Callable[[int], int]
+    tag: Callable[[int], int]
+    marks: Callable[[int], int]
 
 
 @cache
@@ -34,11 +40,19 @@ def calls() -> Calls:
     import pypdfium2.raw as raw
 
     number, address = ctypes.c_int, ctypes.c_void_p
-    box = ctypes.CFUNCTYPE(number, address, number, address)
-    text_object = ctypes.CFUNCTYPE(address, address, number)
+
+    def found(function: Any, *kinds: Any) -> Any:
+        return ctypes.CFUNCTYPE(*kinds)(ctypes.cast(function, address).value or 0)
+
     return Calls(
-        box(ctypes.cast(raw.FPDFText_GetLooseCharBox, address).value or 0),
-        text_object(ctypes.cast(raw.FPDFText_GetTextObject, address).value or 0),
+        found(raw.FPDFText_GetLooseCharBox, number, address, number, address),
+        found(raw.FPDFText_GetTextObject, address, address, number),
+        found(raw.FPDFTextObj_GetFont, address, address),
+        found(raw.FPDFTextObj_GetFontSize, number, address, address),
+        found(raw.FPDFPageObj_GetMatrix, number, address, address),
+        found(raw.FPDFTextObj_GetTextRenderMode, number, address),
+        found(raw.FPDFPageObj_GetMarkedContentID, number, address),
+        found(raw.FPDFPageObj_CountMarks, number, address),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -22,6 +21,7 @@ class Line(NamedTuple):
     """Words beside each other."""
 
     words: tuple[Word, ...]
+    text: str  # the words with spaces where there is white space
     box: Box
     style: Style  # that most of its characters have
     bold: bool  # all of it
@@ -37,11 +37,6 @@ class Line(NamedTuple):
     def broken(self) -> bool:
         """Whether it ends in a hyphen that the line end may have caused."""
         return self.words[-1].broken
-
-    @property
-    def text(self) -> str:
-        """The words with spaces where there is white space."""
-        return joined(self.words)
 
 
 def joined(words: Iterable[Word]) -> str:
@@ -70,13 +65,17 @@ def lines_of(words: Iterable[Word]) -> Iterator[Line]:
 
 def line_of(words: Sequence[Word]) -> Line:
     """Make a line of words."""
-    styles = Counter[Style]()
+    lengths: dict[int, int] = {}
+    styles: dict[int, Style] = {}
     for word in words:
-        styles[word.style] += len(word.text)
-    main = styles.most_common(1)[0][0]
+        name = id(word.style)
+        lengths[name] = lengths.get(name, 0) + len(word.text)
+        styles[name] = word.style
+    main = styles[max(lengths, key=lambda name: lengths[name])]
     visible = [word for word in words if any(letter.isalnum() for letter in word.text)] or words
     return Line(
         tuple(words),
+        joined(words),
         around(word.box for word in words),
         main,
         all(word.style.bold for word in visible),

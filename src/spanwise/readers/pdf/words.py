@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unicodedata import normalize
 
-from spanwise.readers.pdf.geometry import Box, Frame, around, both
+from spanwise.readers.pdf.geometry import Box, Frame, around
 from spanwise.readers.pdf.library import address_of, calls
 
 if TYPE_CHECKING:
@@ -97,15 +97,16 @@ def _has_surrogates(text: str) -> bool:
 
 
 class _Reader:
-    """Reads one page: keeps the styles of its text objects, and one place in memory for boxes."""
+    """Reads one page: keeps the styles of its text objects, and one place in memory for what the library writes."""
 
     def __init__(self, textpage: int, frame: Frame) -> None:
         self._textpage = textpage
         self._frame = frame
-        self._box_of, self._object_of = calls()
-        self._corners = array("f", [0.0] * 4)
+        self._calls = calls()
+        self._corners = array("f", [0.0] * 8)
         self._address = self._corners.buffer_info()[0]
         self._styles: dict[int, Style] = {}
+        self._known: dict[Style, Style] = {}  # equal styles are one object
         self._fonts: dict[int, tuple[str, bool, bool]] = {}
         self._last = Style("", 10.0, False, False, 0, -1, False)
 
@@ -122,15 +123,27 @@ class _Reader:
 
     def _styled(self, letters: str, start: int, *, spaced: bool, broken: bool) -> Iterator[Word]:
         """Give a word, in several where its style or its line changes."""
-        last = start + len(letters) - 1
-        first_box, first_style = self._placed(start)
+        last, page = start + len(letters) - 1, self._textpage
+        style = self._style_at(start)
+        self._calls.box(page, start, self._address)
         if last == start:
-            yield Word(_tidy(letters), first_box, first_style, spaced, broken)
+            left, top, right, bottom = self._corners[:4]
+            yield Word(_tidy(letters), self._frame.shown(left, top, right, bottom), style, spaced, broken)
             return
-        last_box, last_style = self._placed(last)
-        if first_style == last_style and _in_line(first_box, last_box, first_style):
-            yield Word(_tidy(letters), both(first_box, last_box), first_style, spaced, broken)
+        self._calls.box(page, last, self._address + 16)
+        left, top, right, bottom, left_too, top_too, right_too, bottom_too = self._corners
+        if style is self._style_at(last) and _in_line(
+            left, top, right, bottom, left_too, top_too, right_too, bottom_too
+        ):
+            box = self._frame.shown(
+                min(left, left_too), max(top, top_too), max(right, right_too), min(bottom, bottom_too)
+            )
+            yield Word(_tidy(letters), box, style, spaced, broken)
             return
+        yield from self._parted(letters, start, spaced=spaced, broken=broken)
+
+    def _parted(self, letters: str, start: int, *, spaced: bool, broken: bool) -> Iterator[Word]:
+        """Part a word where its style or its line changes."""
         places = [self._placed(start + index) for index in range(len(letters))]
         begin = 0
         for index in range(1, len(letters) + 1):
@@ -141,39 +154,39 @@ class _Reader:
                 begin, spaced = index, False
 
     def _placed(self, index: int) -> tuple[Box, Style]:
-        text_object = self._object_of(self._textpage, index)
+        self._calls.box(self._textpage, index, self._address)
+        left, top, right, bottom = self._corners[:4]
+        return self._frame.shown(left, top, right, bottom), self._style_at(index)
+
+    def _style_at(self, index: int) -> Style:
+        text_object = self._calls.object(self._textpage, index)
         if text_object is None:  # made up by the library
-            style = self._last
-        else:
-            found = self._styles.get(text_object)
-            if found is None:
-                found = self._styles[text_object] = self._style_of(text_object)
-            style = self._last = found
-        self._box_of(self._textpage, index, self._address)
-        left, top, right, bottom = self._corners
-        return self._frame.shown(left, top, right, bottom), style
+            return self._last
+        style = self._styles.get(text_object)
+        if style is None:
+            style = self._style_of(text_object)
+            style = self._styles[text_object] = self._known.setdefault(style, style)
+        self._last = style
+        return style
 
     def _style_of(self, text_object: int) -> Style:
-        import pypdfium2.raw as raw
-
-        handle = ctypes.cast(text_object, raw.FPDF_PAGEOBJECT)
-        font = raw.FPDFTextObj_GetFont(handle)
-        name = address_of(font)
-        if name not in self._fonts:
-            self._fonts[name] = _font_of(font)
-        title, bold, mono = self._fonts[name]
-        size, matrix = ctypes.c_float(), raw.FS_MATRIX()
-        raw.FPDFTextObj_GetFontSize(handle, size)
-        raw.FPDFPageObj_GetMatrix(handle, matrix)
-        stroked = raw.FPDFTextObj_GetTextRenderMode(handle) == _STROKED
+        call, address = self._calls, self._address
+        font = call.font(text_object) or 0
+        if font not in self._fonts:
+            self._fonts[font] = _font_of(font)
+        title, bold, mono = self._fonts[font]
+        call.size(text_object, address)
+        size = abs(self._corners[0])
+        call.matrix(text_object, address)
+        a, b, c, d = self._corners[:4]
         return Style(
             title,
-            round(abs(size.value) * ((matrix.c**2 + matrix.d**2) ** 0.5 or 1.0), 1),
-            bold or stroked,
+            round(size * ((c * c + d * d) ** 0.5 or 1.0), 1),
+            bold or call.mode(text_object) == _STROKED,
             mono,
-            (_quarter(matrix.a, matrix.b) + self._frame.rotation) % 4,
-            raw.FPDFPageObj_GetMarkedContentID(handle),
-            _is_artifact(handle),
+            (_quarter(a, b) + self._frame.rotation) % 4,
+            call.tag(text_object),
+            call.marks(text_object) > 0 and _is_artifact(text_object),
         )
 
 
@@ -185,21 +198,27 @@ def _tidy(letters: str) -> str:
     return normalize("NFC", letters)
 
 
-def _in_line(first: Box, last: Box, style: Style) -> bool:
-    """Whether the first and the last character of a word can be in one line."""
+def _in_line(
+    left: float, top: float, right: float, bottom: float, other: float, above: float, far: float, below: float
+) -> bool:
+    """Whether the first and the last character of a word can be in one line, level or upright."""
+    level = min(top, above) - max(bottom, below) > 0.5 * min(top - bottom, above - below)
+    return level or min(right, far) - max(left, other) > 0.5 * min(right - left, far - other)
+
+
+def _goes_on(box: Box, style: Style, after: Box, style_after: Style) -> bool:
+    if style is not style_after:
+        return False
     if style.quarter % 2:
-        return first.shared_width(last) > 0.5 * min(first.width, last.width)
-    return first.shared_height(last) > 0.5 * min(first.height, last.height)
+        return box.shared_width(after) > 0.5 * min(box.width, after.width)
+    return box.shared_height(after) > 0.5 * min(box.height, after.height)
 
 
-def _goes_on(box: Box, style: Style, next_box: Box, next_style: Style) -> bool:
-    return style == next_style and _in_line(box, next_box, style)
-
-
-def _font_of(font: Any) -> tuple[str, bool, bool]:
+def _font_of(address: int) -> tuple[str, bool, bool]:
     """Give a font's name, and whether it is bold and whether all its letters are equally wide."""
     import pypdfium2.raw as raw
 
+    font = ctypes.cast(address, raw.FPDF_FONT)
     name = ctypes.create_string_buffer(256)
     raw.FPDFFont_GetBaseFontName(font, name, 256)
     title = name.value.decode("utf-8", "replace").split("+", 1)[-1]
@@ -215,9 +234,10 @@ def _quarter(a: float, b: float) -> int:
     return 3 if b > 0 else 1
 
 
-def _is_artifact(handle: Any) -> bool:
+def _is_artifact(text_object: int) -> bool:
     import pypdfium2.raw as raw
 
+    handle = ctypes.cast(text_object, raw.FPDF_PAGEOBJECT)
     for index in range(min(max(raw.FPDFPageObj_CountMarks(handle), 0), 8)):
         mark = raw.FPDFPageObj_GetMark(handle, index)
         buffer, length = ctypes.create_string_buffer(64), ctypes.c_ulong()
