@@ -13,7 +13,7 @@ from spanwise.readers.pdf.lines import Line, joined, lines_of
 from spanwise.readers.pdf.open_tables import open_tables
 from spanwise.readers.pdf.tables import Table, ruled_tables, tagged_tables
 from spanwise.readers.pdf.tags import Tag, tags_of
-from spanwise.readers.pdf.words import Style, Word, main_direction, words_of
+from spanwise.readers.pdf.words import Style, Word, main_direction, without_false_mono, words_of
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -49,7 +49,7 @@ class Contents(NamedTuple):
 def contents_of(page: pypdfium2.PdfPage, number: int) -> Contents:
     """Read a page."""
     frame = Frame(*_visible(page), page.get_rotation() // 90 % 4)
-    words, hidden = _parted(words_of(page, frame), frame)
+    words, hidden = _parted(without_false_mono(words_of(page, frame)), frame)
     drawings = drawings_of(page, frame)
     frame = frame._replace(turns=-main_direction(words) % 4)
     if frame.turns:

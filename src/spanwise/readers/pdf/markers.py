@@ -15,6 +15,7 @@ _WEAK: Final = frozenset({"-", "–", "—", "*", "o", "·", "+", "»", "→"})
 _NUMBER: Final = re.compile(
     r"\(?(\d{1,3}|[a-zA-Z]|[ivxlcIVXLC]{2,7})[.)](?=\s|\Z)|(\d{1,3}(?:\.\d{1,3}){1,3})\.?(?=\s|\Z)"
 )
+_SYMBOLS: Final = re.compile(r"symbol|ding|bullet|marlett", re.IGNORECASE)
 _ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _BESIDE: Final = 3.5  # of the size: how far a drawn bullet may stand from its text
 _SAME_PLACE: Final = 2.5  # points
@@ -50,6 +51,8 @@ def _bullet(line: Line) -> Marker | None:
             return None
         sure = mark in _STRONG
         return Marker("-", left, line.words[1].box.left, 1, sure=sure)
+    if len(first.text) == 1 and _SYMBOLS.search(first.style.font) and len(line.words) > 1:
+        return Marker("-", left, line.words[1].box.left, 1, sure=True)  # a letter that its font draws as a bullet
     if mark in _STRONG and len(first.text) > 1:
         return Marker("-", left, left + first.box.width / len(first.text), 0, glued=1, sure=True)
     return None

@@ -58,10 +58,19 @@ def tagged_tables(words: Sequence[Word], tags: dict[int, Tag]) -> list[tuple[Tab
     for name, places in found.items():
         known = {(row, column): cells[name, row, column] for row, column in places}
         texts, widths, headers = _placed_cells(words, places, known)
-        if len(texts) > 1:
+        if len(texts) > 1 and _is_in_order(words, texts):
             used = {number for numbers in places.values() for number in numbers}
             tables.append((made_table(words, texts, widths, headed=headers), used))
     return tables
+
+
+def _is_in_order(words: Sequence[Word], rows: Sequence[dict[int, list[int]]]) -> bool:
+    """Whether cells stand as their tags say; some programs write the tags in the order in which they drew."""
+    wrong = 0
+    for row in rows:
+        lefts = [min(words[number].box.left for number in row[column]) for column in sorted(row)]
+        wrong += lefts != sorted(lefts)
+    return wrong <= 0.1 * len(rows)
 
 
 def _placed_cells(

@@ -7,6 +7,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unicodedata import normalize
 
@@ -29,6 +30,7 @@ _SYMBOLS: Final = {  # what fonts of symbols put into the private area
 _UNUSUAL: Final = re.compile("[\uf000-\uf0ff\ufb00-\ufb06]")
 _FIXED_PITCH, _FORCED_BOLD = 1, 1 << 18
 _HEAVY: Final = 600
+_SPREAD: Final = 0.06  # of the mean: how much the widths of words per letter differ where all letters are equally wide
 _STROKED: Final = 2  # text that is filled and stroked looks bold
 
 
@@ -65,6 +67,21 @@ def words_of(page: pypdfium2.PdfPage, frame: Frame) -> list[Word]:
         return list(reader.words(_characters(textpage, count)))
     finally:
         textpage.close()
+
+
+def without_false_mono(words: list[Word]) -> list[Word]:
+    """Correct fonts that say of themselves that all their letters are equally wide, and aren't."""
+    widths: dict[str, list[float]] = {}
+    for word in words:
+        if word.style.mono and len(word.text) > 3 and word.style.quarter == 0 and word.text.isascii():
+            widths.setdefault(word.style.font, []).append(word.box.width / len(word.text) / (word.style.size or 1.0))
+    false = {font for font, found in widths.items() if len(found) > 2 and stdev(found) > _SPREAD * fmean(found)}
+    if not false:
+        return words
+    known: dict[Style, Style] = {}
+    for word in words:
+        known[word.style] = word.style._replace(mono=word.style.mono and word.style.font not in false)
+    return [word._replace(style=known[word.style]) for word in words]
 
 
 def main_direction(words: list[Word]) -> int:
