@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 from spanwise.documents import LeftOut, Link, Page
 from spanwise.errors import UnreadableError
 from spanwise.readers.blocks import Builder, Reading
-from spanwise.readers.pdf.about import Anchor, anchors_of, outline_of, said_of
+from spanwise.readers.pdf.about import outline_of, said_of
 from spanwise.readers.pdf.contents import Contents, Picture, contents_of
 from spanwise.readers.pdf.figures import save_figures, with_captions
 from spanwise.readers.pdf.furniture import Furniture, furniture_of, repeated_pictures
-from spanwise.readers.pdf.geometry import Box
 from spanwise.readers.pdf.headings import Entry, set_headings
 from spanwise.readers.pdf.hyphens import Vocabulary
 from spanwise.readers.pdf.layout import Element, Habits, elements_of
 from spanwise.readers.pdf.library import opened
-from spanwise.readers.pdf.lines import Line
 from spanwise.readers.pdf.tables import Table
-from spanwise.readers.pdf.words import Word
-from spanwise.readers.pdf.writing import LINK, Scribe, Written
+from spanwise.readers.pdf.writing import Scribe, Written
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -94,11 +91,10 @@ def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[list[L
             links.append([])
             continue
         try:
-            contents = contents_of(page, index + 1)
-            marked, found = _with_links(contents, anchors_of(document, page, contents.frame))
+            contents, found = contents_of(document, page, index + 1)
         finally:
             page.close()
-        pages.append(marked)
+        pages.append(contents)
         links.append(found)
     return pages, links, broken
 
@@ -107,37 +103,6 @@ def _empty(number: int) -> Contents:
     from spanwise.readers.pdf.geometry import Frame
 
     return Contents(number, Frame(0, 0, 1, 1, 0), (), {}, (), False)
-
-
-def _with_links(page: Contents, anchors: Sequence[Anchor]) -> tuple[Contents, list[Link]]:
-    """Mark the first word of each link, and give the links in the order of the marks."""
-    if not anchors:
-        return page, []
-    links: list[Link] = []
-    items: list[Any] = []
-    last: Anchor | None = None
-    places = [(page.frame.upright(anchor.box), anchor) for anchor in anchors]
-    for item in page.items:
-        if not isinstance(item, Line):
-            items.append(item)
-            continue
-        words: list[Word] = []
-        for word in item.words:
-            over = _anchor_of(word.box, places)
-            if over and last and over.target == last.target:
-                links[-1] = links[-1]._replace(text=f"{links[-1].text} {word.text}")
-            elif over:
-                links.append(Link(over.target, word.text))
-                word = word._replace(text=LINK + word.text)
-            last = over
-            words.append(word)
-        items.append(item._replace(words=tuple(words)))
-    return page._replace(items=tuple(items)), links
-
-
-def _anchor_of(box: Box, places: Sequence[tuple[Box, Anchor]]) -> Anchor | None:
-    x, y = (box.left + box.right) / 2, box.middle
-    return next((anchor for place, anchor in places if place.holds(x, y)), None)
 
 
 def _wordless(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -> UnreadableError:
@@ -155,9 +120,8 @@ def _written(
 ) -> list[tuple[int, list[Written]]]:
     vocabulary = Vocabulary()
     for page in pages:
-        cut = False
-        for line in page.lines:
-            cut = vocabulary.learn(line.words, cut=cut)
+        vocabulary.learn(page.lines)
+    vocabulary.decide()
     done = []
     last: Table | None = None
     for page, own in zip(pages, elements, strict=True):
@@ -181,7 +145,7 @@ def _goes_on(before: Table, table: Table) -> bool:
 def _left_out(item: Furniture, page: Contents) -> LeftOut:
     box = page.frame.back(item.line.box)
     reference = {"page": item.page, "bbox": [round(value, 1) for value in box]}
-    return LeftOut(item.reason, item.line.text.replace(LINK, ""), reference, usual=True)
+    return LeftOut(item.reason, item.line.text, reference, usual=True)
 
 
 def _ornament(page: Contents, picture: Picture) -> LeftOut:
@@ -224,13 +188,12 @@ def _reading(
         text = _BETWEEN.join(block.text for block in blocks)
         builder.begin_page(number, text, start)
         reached = 0
-        waiting = list(own)
         for block in blocks:
             builder.add(
                 block.kind, reached, reached + len(block.text), block.level, block.title, block.parts, block.source_ref
             )
-            for place in block.links:
-                kept.append(waiting.pop(0))
+            for place, link in block.links:
+                kept.append(own[link])
                 places.append(start + reached + place)
             reached += len(block.text) + len(_BETWEEN)
         builder.finish()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.readers.pdf.geometry import Box, Frame
 from spanwise.readers.pdf.headings import Entry
 from spanwise.readers.pdf.library import string_of
 
@@ -24,14 +22,6 @@ _NO_TITLE: Final = re.compile(
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*\Z")
 _LONGEST_TITLE: Final = 500
 _MOST_ENTRIES: Final = 20_000
-_MOST_LINKS: Final = 5_000  # on one page
-
-
-class Anchor(NamedTuple):
-    """A place on a page that leads somewhere."""
-
-    box: Box
-    target: str
 
 
 def said_of(document: pypdfium2.PdfDocument) -> dict[str, Any]:
@@ -92,27 +82,3 @@ def outline_of(document: pypdfium2.PdfDocument) -> list[Entry]:
         if len(entries) >= _MOST_ENTRIES:
             break
     return entries
-
-
-def anchors_of(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, frame: Frame) -> list[Anchor]:
-    """Give the links of a page that lead out of the document."""
-    return [Anchor(frame.shown(*corners), target) for corners, target in _links(document, page) if target]
-
-
-def _links(
-    document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage
-) -> Iterator[tuple[tuple[float, float, float, float], str]]:
-    import pypdfium2.raw as raw
-
-    position, link = ctypes.c_int(0), raw.FPDF_LINK()
-    for _ in range(_MOST_LINKS):
-        if not raw.FPDFLink_Enumerate(page, position, link):
-            return
-        action, corners = raw.FPDFLink_GetAction(link), raw.FS_RECTF()
-        if not action or not raw.FPDFLink_GetAnnotRect(link, corners):
-            continue
-        length = raw.FPDFAction_GetURIPath(document, action, None, 0)
-        buffer = ctypes.create_string_buffer(max(length, 1))
-        raw.FPDFAction_GetURIPath(document, action, buffer, length)
-        target = buffer.value.decode("utf-8", "replace").strip()
-        yield (corners.left, corners.top, corners.right, corners.bottom), target

@@ -26,6 +26,8 @@ _MARKER: Final = re.compile(r"(?:[•◦▪▫●○■□◆◇▶►➢➤✓�
 _LONGEST_CELL: Final = 45  # characters on average, of cells of one line: longer ones are prose beside prose
 _LONGEST_BLOCK: Final = 220  # the same where cells of several lines stand beside each other in every row
 _FEWEST_ROWS: Final = 3
+_FEWEST_PROSE_ROWS: Final = 4
+_LEAST_PROSE: Final = 12  # characters on average: shorter lines are cells
 _FARTHEST: Final = 3.2  # heights: rows that are farther apart are no rows of one table
 _HIGHEST: Final = 160.0  # points: a higher row is a page in columns
 _NEXT_LINE: Final = 1.6  # of the size: how far lines of one cell stand apart
@@ -51,6 +53,8 @@ def aligned_tables(lines: Sequence[Line], drawings: Drawings) -> list[tuple[Tabl
     """Find tables among lines that follow one another; with the numbers of their lines."""
     found: list[tuple[Table, set[int]]] = []
     for rows in _runs(_rows(lines)):
+        if _prose_columns(rows):
+            continue
         first = 0
         while len(rows) - first >= _FEWEST_ROWS - 1:
             table = _table(rows[first:], drawings)
@@ -61,6 +65,46 @@ def aligned_tables(lines: Sequence[Line], drawings: Drawings) -> list[tuple[Tabl
             while first < len(rows) and len(rows[first].cells) < 2:
                 first += 1
     return found
+
+
+def written_across(lines: Sequence[Line]) -> list[Line]:
+    """Give lines in reading order where a file writes columns of prose across, line by line."""
+    ordered: dict[int, list[Line]] = {}  # by the number of the first line that they replace
+    replaced: set[int] = set()
+    for rows in _runs(_rows(lines)):
+        if columns := _prose_columns(rows):
+            pieces = [piece for row in rows for cell in row.cells for piece in cell]
+            numbers = {number for row in rows for number in row.numbers}
+            homes = [home_of(piece.box.left, piece.box.right, columns) for piece in pieces]
+            order = sorted(range(len(pieces)), key=homes.__getitem__)  # inside a column the order stays
+            ordered[min(numbers)] = [pieces[index] for index in order]
+            replaced |= numbers
+    done: list[Line] = []
+    for number, line in enumerate(lines):
+        done += ordered.get(number, [line] if number not in replaced else [])
+    return done
+
+
+def _prose_columns(rows: Sequence[_Row]) -> list[Column]:
+    """Give the columns of rows that are lines of prose beside each other; none for anything else."""
+    single = sum(all(len(cell) == 1 for cell in row.cells) for row in rows)
+    if len(rows) < _FEWEST_PROSE_ROWS or single < 0.6 * len(rows):
+        return []
+    columns = columns_of([row.words for row in rows if len(row.cells) > 1])
+    if not 2 <= len(columns) <= 3:
+        return []
+    cells = [line for row in rows for cell in row.cells for line in cell]
+    letters = sum(len(cell.text) for cell in cells) / len(cells)
+    wide = sum(cell.box.width > 0.8 * _width(cell, columns) for cell in cells)
+    going = sum(cell.text[0].islower() for cell in cells)
+    cased = sum(cell.text[0].isalpha() and cell.text[0].lower() != cell.text[0].upper() for cell in cells)
+    flows = going >= 0.4 * cased if cased >= 0.5 * len(cells) else wide >= 0.7 * len(cells)
+    return columns if flows and letters >= _LEAST_PROSE and wide >= 0.6 * len(cells) else []
+
+
+def _width(cell: Line, columns: Sequence[Column]) -> float:
+    left, right = columns[home_of(cell.box.left, cell.box.right, columns)]
+    return right - left
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row | None]:
@@ -125,7 +169,7 @@ def _follows(run: list[_Row], row: _Row) -> bool:
         return True
     widest = max(other.box.width for other in run)
     alone = [len(other.cells) == 1 for other in run[-2:]]
-    return box.width < 0.55 * widest and len(row.cells[0]) <= 3 and not (len(alone) == 2 and all(alone))
+    return box.width < 0.55 * widest and not (len(alone) == 2 and all(alone))
 
 
 def _table(rows: Sequence[_Row], drawings: Drawings) -> Table | None:

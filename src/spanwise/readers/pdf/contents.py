@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from spanwise.readers.pdf.alignment import aligned_tables
+from spanwise.documents import Link
+from spanwise.readers.pdf.alignment import aligned_tables, written_across
 from spanwise.readers.pdf.drawings import Drawings, drawings_of
 from spanwise.readers.pdf.geometry import Box, Frame, around
 from spanwise.readers.pdf.lines import Line, joined, lines_of
+from spanwise.readers.pdf.links import with_links
 from spanwise.readers.pdf.open_tables import open_tables
 from spanwise.readers.pdf.tables import Table, ruled_tables, tagged_tables
 from spanwise.readers.pdf.tags import Tag, tags_of
@@ -46,19 +49,31 @@ class Contents(NamedTuple):
         return [item for item in self.items if isinstance(item, Line)]
 
 
-def contents_of(page: pypdfium2.PdfPage, number: int) -> Contents:
-    """Read a page."""
+def contents_of(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: int) -> tuple[Contents, list[Link]]:
+    """Read a page, and give its links, which its words name by number."""
     frame = Frame(*_visible(page), page.get_rotation() // 90 % 4)
     words, hidden = _parted(without_false_mono(words_of(page, frame)), frame)
+    words, links = with_links(document, page, frame, words)
     drawings = drawings_of(page, frame)
     frame = frame._replace(turns=-main_direction(words) % 4)
     if frame.turns:
         words, drawings = _turned(words, drawings, frame)
+    if frame.turns or frame.rotation:
+        words = _downwards(words)
     tags = tags_of(page) if any(word.style.tag >= 0 for word in words) else {}
     pictures, pictured = _pictures(drawings.pictures, frame)
     items = _with_pictures(_items(words, drawings, tags), pictures)
     dots, sizes = tuple(drawings.dots), _sizes(words, frame)
-    return Contents(number, frame, tuple(items), tags, dots, pictured, joined(hidden), sizes)
+    return Contents(number, frame, tuple(items), tags, dots, pictured, joined(hidden), sizes), links
+
+
+def _downwards(words: list[Word]) -> list[Word]:
+    """Put lines in order that the library gives from the bottom up, as it does where text runs sideways."""
+    lines = list(lines_of(words))
+    steps = [below.box.middle - above.box.middle for above, below in pairwise(lines)]
+    if sum(step < 0 for step in steps) <= 0.6 * len(steps):
+        return words
+    return [word for line in reversed(lines) for word in line.words]
 
 
 def _sizes(words: Iterable[Word], frame: Frame) -> Counter[tuple[float, bool]]:
@@ -132,6 +147,7 @@ def _with_aligned(items: list[Line | Table], drawings: Drawings) -> list[Line | 
         if isinstance(item, Line):
             run.append(item)
             continue
+        run = written_across(run)
         tables = {min(numbers): (table, numbers) for table, numbers in aligned_tables(run, drawings)}
         used = {number for _, numbers in tables.values() for number in numbers}
         for number, line in enumerate(run):

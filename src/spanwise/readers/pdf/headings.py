@@ -74,7 +74,7 @@ def _add_title(elements: Iterable[Element], tagged: Sequence[Element]) -> None:
     """Make headings of short texts that are larger than all headings: programs don't tag a title as one."""
     largest = max(element.lines[0].size for element in tagged)
     for element in elements:
-        short = element.kind == "paragraph" and len(element.lines) <= 4 and len(element.text) <= _LONGEST
+        short = element.kind == "paragraph" and len(element.text) <= _LONGEST_BOLD and element.text[-1] not in ".。"
         if short and min(line.size for line in element.lines) > 1.15 * largest and any(map(str.isalpha, element.text)):
             _make_heading(element, 1)
 

@@ -220,7 +220,7 @@ def _belongs(
     if abs(last.size - line.size) > 0.08 * max(last.size, line.size) or last.bold != line.bold:
         return _is_mixed(last, line, right)
     if _distance(last, line) <= 0 or last.box.shared_width(line.box) <= 0:
-        return _continues_elsewhere(current, last, line)
+        return _continues_elsewhere(current, last, line, right)
     if _distance(last, line) > _FAR * habits.step(line.size):
         return False
     if current.marker:
@@ -249,12 +249,14 @@ def _is_mixed(last: Line, line: Line, right: float) -> bool:
     return close and full and (partly or len(last.words) > 6) and not _SENTENCE_END.search(last.text)
 
 
-def _continues_elsewhere(current: Element, last: Line, line: Line) -> bool:
-    """Whether a paragraph goes on at the top of the next column."""
+def _continues_elsewhere(current: Element, last: Line, line: Line, right: float) -> bool:
+    """Whether a paragraph goes on at the top of the next column: it has no end yet, and its last line is full."""
     if current.kind not in {"paragraph", "item"} or _SENTENCE_END.search(last.text):
         return False
     first = line.words[0].text
-    return last.broken or first[0].islower() or last.text.endswith((",", "-"))
+    full = last.box.right + min(line.words[0].box.width, 8 * line.size) > right - last.size and len(last.words) > 3
+    wide = len(last.words) <= 3 and last.box.right > right - 2 * last.size  # a line of Chinese is one word
+    return last.broken or first[0].islower() or last.text.endswith((",", "-")) or full or wide
 
 
 def _hangs(marker: Marker, last: Line, line: Line, right: float) -> bool:

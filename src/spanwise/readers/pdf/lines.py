@@ -16,6 +16,14 @@ _RAISED: Final = 0.8  # of the size of the line: what is smaller and stands high
 
 _RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
+LINK: Final = "\ufdd0"
+"""Stands before the first word of a link while a text is being written; no text can hold it."""
+MOST_LINKS: Final = 60_000  # of one page
+_FIRST_LINK: Final = 0xF0000  # the character behind the mark that stands for the first link of the page
+_WIDE: Final = re.compile(
+    "[\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
+)
+
 
 class Line(NamedTuple):
     """Words beside each other."""
@@ -39,14 +47,36 @@ class Line(NamedTuple):
         return self.words[-1].broken
 
 
-def joined(words: Iterable[Word]) -> str:
-    """Put words together as they stand in one line; a hyphen that may be soft is a hyphen here."""
+def joined(words: Iterable[Word], *, marked: bool = False) -> str:
+    """Put words together as they stand in one line; a hyphen that may be soft is a hyphen here.
+
+    If wanted, links are `marked` before their first word, so that their place is known when the text is done.
+    """
     pieces: list[str] = []
     for word in words:
         if word.spaced and pieces:
             pieces.append(" ")
+        if marked and word.link >= 0:
+            pieces.append(LINK + chr(_FIRST_LINK + word.link))
         pieces.append(word.text + "-" if word.broken and word.text[-1:] != "-" else word.text)
     return "".join(pieces)
+
+
+def glue(before: str, after: str) -> str:
+    """Give what stands between two lines: a space, but in Chinese and Japanese nothing."""
+    return "" if _WIDE.match(before[-1:]) and _WIDE.match(after.lstrip(LINK)[:1]) else " "
+
+
+def unmarked(text: str) -> tuple[list[tuple[int, int]], str]:
+    """Take the marks of links out of a text, and give where each stood and the link's number."""
+    pieces = text.split(LINK)
+    places, reached = list[tuple[int, int]](), len(pieces[0])
+    clean = [pieces[0]]
+    for piece in pieces[1:]:
+        places.append((reached, ord(piece[0]) - _FIRST_LINK))
+        clean.append(piece[1:])
+        reached += len(piece) - 1
+    return places, "".join(clean)
 
 
 def lines_of(words: Iterable[Word]) -> Iterator[Line]:

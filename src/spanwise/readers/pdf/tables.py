@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from spanwise.readers.pdf.columns import FEW_RULES, are_rows, columns_of, in_cells, rows_between, visual_rows
 from spanwise.readers.pdf.drawings import Drawings
 from spanwise.readers.pdf.geometry import Box, around
-from spanwise.readers.pdf.lines import joined, line_of, lines_of, split_at_gaps
+from spanwise.readers.pdf.lines import glue, joined, line_of, lines_of, split_at_gaps
 from spanwise.readers.pdf.tags import Cell, Tag
 from spanwise.readers.pdf.words import Word
 
@@ -200,8 +200,8 @@ def cell_text(words: Sequence[Word]) -> str:
     """Put the words of a cell together, line after line; hyphens stay, because tables hold many names."""
     text = ""
     for line in lines_of(words):
-        said = joined(line.words)
-        text = text + said if not text or text.endswith("-") else f"{text} {said}"
+        said = joined(line.words, marked=True)
+        text = text + said if not text or text.endswith("-") else text + glue(text, said) + said
     return text
 
 

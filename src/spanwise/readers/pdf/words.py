@@ -28,6 +28,7 @@ _SYMBOLS: Final = {  # what fonts of symbols put into the private area
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "ft", 0xFB06: "st",
 }  # fmt: skip
 _UNUSUAL: Final = re.compile("[\uf000-\uf0ff\ufb00-\ufb06]")
+_MAY_HOLD_NOTE: Final = re.compile(r"[^\W\d_][\d*†‡]{1,3}[^\w\s]")  # as in `word1,`: only the mark is small
 _FIXED_PITCH, _FORCED_BOLD = 1, 1 << 18
 _HEAVY: Final = 600
 _SPREAD: Final = 0.06  # of the mean: how much the widths of words per letter differ where all letters are equally wide
@@ -54,6 +55,7 @@ class Word(NamedTuple):
     style: Style
     spaced: bool  # white space stands before it
     broken: bool  # it ends in a hyphen that a line end may have caused
+    link: int = -1  # the number of the link that begins with it
 
 
 def words_of(page: pypdfium2.PdfPage, frame: Frame) -> list[Word]:
@@ -146,6 +148,9 @@ class _Reader:
         if last == start:
             left, top, right, bottom = self._corners[:4]
             yield Word(_tidy(letters), self._frame.shown(left, top, right, bottom), style, spaced, broken)
+            return
+        if _MAY_HOLD_NOTE.search(letters):
+            yield from self._parted(letters, start, spaced=spaced, broken=broken)
             return
         self._calls.box(page, last, self._address + 16)
         left, top, right, bottom, left_too, top_too, right_too, bottom_too = self._corners

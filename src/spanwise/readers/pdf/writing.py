@@ -13,14 +13,13 @@ from spanwise.readers.parts import items_of
 from spanwise.readers.pdf.geometry import Box, Frame, around
 from spanwise.readers.pdf.hyphens import Vocabulary, flowed
 from spanwise.readers.pdf.layout import Element
-from spanwise.readers.pdf.lines import Line, is_raised
+from spanwise.readers.pdf.lines import LINK, Line, is_raised, unmarked
 from spanwise.readers.pdf.markers import value_of, without_marker
 from spanwise.readers.pdf.tables import Table
 from spanwise.readers.pdf.words import Word
 
-LINK: Final = "\ufdd0"
-"""Stands before the first word of a link while a text is being written; no text can hold it."""
 _DEEPEST_ITEM: Final = 8
+_AFTER_NOTE: Final = ",.;:!?)]»”"
 _FENCE: Final = re.compile(r"`{3,}")
 
 
@@ -33,7 +32,7 @@ class Written(NamedTuple):
     level: int | None = None
     title: str = ""
     parts: tuple[Part, ...] = ()
-    links: tuple[int, ...] = ()  # where links begin, in the order of the page
+    links: tuple[tuple[int, int], ...] = ()  # where links begin, and their numbers on the page
 
 
 class Scribe:
@@ -76,16 +75,19 @@ class Scribe:
         """Give the words of a line, with the marks of notes that stand on this page written as such."""
         if not self._notes:
             return list(words)
-        return [
-            word._replace(text=f"[^{word.text}]", spaced=False)
-            if word.text in self._notes and is_raised(word, line)
-            else word
-            for word in words
-        ]
+        written: list[Word] = []
+        for word in words:
+            if word.text in self._notes and is_raised(word, line):
+                written.append(word._replace(text=f"[^{word.text}]", spaced=False))
+            elif written and written[-1].text.startswith("[^") and word.text[0] in _AFTER_NOTE:
+                written.append(word._replace(spaced=False))
+            else:
+                written.append(word)
+        return written
 
     def _block(self, kind: str, text: str, boxes: Sequence[Box], **more: Any) -> Written:
-        places, clean = _unmarked(text)
-        return Written(kind, clean, self._reference(boxes), links=places, **more)
+        places, clean = unmarked(text)
+        return Written(kind, clean, self._reference(boxes), links=tuple(places), **more)
 
     def _reference(self, boxes: Sequence[Box]) -> dict[str, Any]:
         columns = [self._frame.back(box) for box in _columns(boxes)]
@@ -103,7 +105,7 @@ class Scribe:
             text = self._flowed(lines)
         if element.kind != "heading":
             return self._block("paragraph", text, element.boxes)
-        title = " ".join(text.replace(LINK, "").split())
+        title = " ".join(unmarked(text)[1].split())
         level = min(max(element.level, 1), 6)
         return self._block("heading", "#" * level + " " + text, element.boxes, level=level, title=title)
 
@@ -122,17 +124,19 @@ class Scribe:
             start = len(text) + indent
             text += f"{' ' * indent}{marker} {self._flowed(lines)}"
             spans.append((start, len(text), depth))
-        places, clean = _unmarked(text)
-        ranges = [(_moved(start, places), _moved(end, places)) for start, end in _nested(spans)]
+        places, clean = unmarked(text)
+        ranges = [(_moved(start, text), _moved(end, text)) for start, end in _nested(spans)]
         parts = items_of(clean, ranges, len(clean))
         boxes = [line.box for item in items for line in item.lines]
-        return Written("list", clean, self._reference(boxes), parts=parts, links=places)
+        return Written("list", clean, self._reference(boxes), parts=parts, links=tuple(places))
 
     def _table(self, table: Table, *, headless: bool) -> Written:
-        rows = [_row(row) for row in table.rows]
-        if headless:
-            rows.insert(0, _row([""] * len(table.rows[0])))
-        rows[0] += "\n" + _row(["---"] * len(table.rows[0]))
+        marked = [_row(row) for row in table.rows]
+        rows = [unmarked(row)[1] for row in marked]
+        for both in (marked, rows):
+            if headless:
+                both.insert(0, _row([""] * len(table.rows[0])))
+            both[0] += "\n" + _row(["---"] * len(table.rows[0]))
         parts: list[Part] = []
         start = 0
         for index, row in enumerate(rows):
@@ -140,7 +144,7 @@ class Scribe:
             reference = {"page": self._number, "bbox": _rounded(self._frame.back(box))}
             parts.append(Part(start, start + len(row), (), reference, header=index == 0))
             start += len(row) + 1
-        return self._block("table", "\n".join(rows), [table.box], parts=tuple(parts))
+        return self._block("table", "\n".join(marked), [table.box], parts=tuple(parts))
 
     def _code(self, element: Element) -> Written:
         code = _code(element.lines)
@@ -150,26 +154,17 @@ class Scribe:
 
     def _figure(self, element: Element, count: int) -> Written:
         name = self._figure_name(self._number, count)
-        caption = self._flowed([line.words for line in element.lines]).replace(LINK, "")
+        caption = self._flowed([line.words for line in element.lines])
         inner = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
         text = f'<figure><img src="{escape(name)}">{inner}</figure>'
+        written = self._block("figure", text, element.boxes)
         picture = _rounded(self._frame.back(element.boxes[0]))
-        return Written("figure", text, {**self._reference(element.boxes), "file": name, "picture": picture})
+        return written._replace(source_ref={**written.source_ref, "file": name, "picture": picture})
 
 
-def _unmarked(text: str) -> tuple[tuple[int, ...], str]:
-    """Take the marks of links out of a text, and say where they stood."""
-    pieces = text.split(LINK)
-    places, reached = list[int](), 0
-    for piece in pieces[:-1]:
-        reached += len(piece)
-        places.append(reached)
-    return tuple(places), "".join(pieces)
-
-
-def _moved(place: int, marks: Sequence[int]) -> int:
-    """Give a position after marks were taken out; each stood one character further for every mark before it."""
-    return place - sum(mark + index < place for index, mark in enumerate(marks))
+def _moved(place: int, text: str) -> int:
+    """Give a position after the marks of links were taken out: each is two characters."""
+    return place - 2 * text.count(LINK, 0, place)
 
 
 def _marker(item: Element) -> str:
@@ -213,7 +208,7 @@ def _code(lines: Sequence[Line]) -> str:
             reached = word.box.right
         written.append(text.rstrip())
         previous = line
-    return "\n".join(written).replace(LINK, "")
+    return "\n".join(written)
 
 
 def _columns(boxes: Sequence[Box]) -> list[Box]:
