@@ -19,7 +19,7 @@ from spanwise.errors import LimitError, OptionError
 from spanwise.languages import guess_language
 from spanwise.options import Options
 from spanwise.packing import Range, divide, fill
-from spanwise.pieces import Piece, Plan, Settled, joiner_between, rendered
+from spanwise.pieces import Around, Piece, Plan, Settled, joiner_between, rendered
 from spanwise.spans import without
 from spanwise.templates import Template
 from spanwise.tokens import NEAR, TokenMap
@@ -246,11 +246,11 @@ def _surrounded(
     starts = plan.around.before if previous else ()
     ends = plan.around.after if following else ()
     prefix, _ = task.prefix(plan.first)
-    free = task.room(plan.first) - sum([task.tokens.count(piece.start, piece.end) - NEAR for piece in pieces])
     choices = [(starts[:1], (end,)) for end in ends] + [((start,), ()) for start in starts]
     choices += [((), (end,)) for end in ends] if starts else []
+    free = task.limit - _exact(task, prefix, pieces) if len(choices) > 1 else task.limit
     for before, after in choices:
-        if after and following and task.tokens.count(following.start, after[0]) > free:
+        if after and following and task.tokens.count(following.start, after[0]) - NEAR > free:
             continue  # far too much, as the map shows without a count
         longer = _with_overlap(task, pieces, previous, before[0]) if before and previous else pieces
         if after and following:
@@ -262,12 +262,13 @@ def _surrounded(
 
 def _ahead(task: Task, plan: Plan, following: Plan, end: int) -> tuple[Piece, ...]:
     """Give the beginning of the next core as overlap; over a page break it goes on after a space."""
-    blocks, core = task.document.blocks, _pieces(task, following, NOTHING)
+    blocks = task.document.blocks
     same_page = blocks[plan.last].page == blocks[following.first].page
     joiner = joiner_between(task.text, plan.end, following.start) if same_page else " "
-    joiners = [joiner, *(piece.joiner for piece in core[1:])]
-    taken = [(piece, joint) for piece, joint in zip(core, joiners, strict=True) if piece.start < end]
-    return tuple([Piece(piece.start, min(piece.end, end), "overlap_next", joint) for piece, joint in taken])
+    gaps = following.around.gaps if following.around else ()
+    start = following._replace(end=end, around=Around(gaps[: bisect_left(gaps, (end,))]))
+    first, *rest = _core_pieces(task, start)
+    return tuple([Piece(*piece[:2], "overlap_next", piece.joiner) for piece in (first._replace(joiner=joiner), *rest)])
 
 
 def core_tokens(task: Task, plan: Plan) -> int:

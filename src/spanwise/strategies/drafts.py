@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Final
 
 from spanwise.context import Task, block_at, core_tokens
-from spanwise.cuts import grapheme_break
+from spanwise.cuts import grapheme_break, grapheme_end, is_grapheme_boundary
+from spanwise.documents import Document
 from spanwise.packing import Range
 from spanwise.pieces import Around, Plan, joiner_between
 from spanwise.spans import without
@@ -25,6 +26,7 @@ _VISIBLE: Final = re.compile(r"\S")
 # All other lines that look like a heading or an item begin with something else than a small letter.
 _SMALL_ROMAN: Final = re.compile(r"[ivx]{2,}[.)]\s")
 _NOT_CONTINUED: Final = frozenset({"heading", "list", "figure"})
+_LONGEST_END: Final = 64  # characters that may belong to the mark that ends a sentence
 _PAST: Final = 21  # from so many characters behind the wanted size on, overlap may also end at a word
 
 
@@ -41,6 +43,7 @@ class Draft:
     kept: int | None = None  # where the sentence before that ends
     figure: bool = False
     part: bool = False  # of a sentence that was halved
+    torn: bool = False  # ends in the middle of a word, where nothing looks ahead
     carried: bool = False  # begins with a sentence from the page before
     before: int | None = None
     after: int | None = None
@@ -54,18 +57,35 @@ def visible(text: str, position: int) -> int:
     return found.start() if found else position
 
 
+def sentence_ends(text: str, start: int, end: int) -> list[int]:
+    """Give where the sentences of a stretch end: right after a mark with what belongs to it, and at the end."""
+    ends = [found.end() for found in SENTENCE_END.finditer(text, start, end)]
+    if not text.isascii():
+        wide = "\u0300"  # below this nothing joins the character before it
+        whole = (place if place == end or text[place] < wide else _whole_end(text, place, end) for place in ends)
+        ends = [place for place in whole if place]
+    return ends if ends and ends[-1] == end else [*ends, end]
+
+
+def _whole_end(text: str, place: int, end: int) -> int | None:
+    """Move the end of a mark behind the characters that join it, such as the emoji form of `‼`."""
+    if is_grapheme_boundary(text, place):
+        return place
+    return grapheme_end(text, place - 1, min(place + _LONGEST_END, end))
+
+
 def is_finished(text: str, end: int) -> bool:
     """Whether a text that ends here ends a sentence; a variation selector doesn't hide its mark."""
     return text[max(end - 2, 0) : end].rstrip("\ufe0e\ufe0f")[-1:] in SENTENCE_ENDS
 
 
-def continues(task: Task, end: int, start: int) -> bool:
+def continues(document: Document, end: int, start: int) -> bool:
     """Whether the text from `start` on seems to go on with the sentence that stops at `end`, on the page before."""
-    text = task.text
+    text = document.text
     first = visible(text, start)
     if is_finished(text, end) or not text[first].islower() or _SMALL_ROMAN.match(text, first):
         return False
-    kinds = (task.document.blocks[block_at(task.document, place)].kind for place in (end - 1, first))
+    kinds = (document.blocks[block_at(document, place)].kind for place in (end - 1, first))
     return next(kinds) != "figure" and next(kinds) not in _NOT_CONTINUED
 
 
@@ -73,7 +93,7 @@ def mended(task: Task, pages: Iterable[list[Draft]]) -> list[Draft]:
     """Put the chunks of all pages in a row; a sentence that a page break tears is put together where that fits."""
     done: list[Draft] = []
     for drafts in pages:
-        if done and drafts and continues(task, done[-1].end, drafts[0].start):
+        if done and drafts and continues(task.document, done[-1].end, drafts[0].start):
             before, after = done.pop(), drafts[0]
             done += _merged(task, before, after) or _carried(task, before, after) or [before, after]
             done += drafts[1:]
@@ -85,7 +105,7 @@ def mended(task: Task, pages: Iterable[list[Draft]]) -> list[Draft]:
 def _merged(task: Task, before: Draft, after: Draft) -> list[Draft]:
     """Make one of the last chunk of a page and the first of the next, if both limits allow it."""
     chars, tokens = before.chars + 1 + after.chars, before.tokens + after.tokens
-    doubt = before.doubt + after.doubt + 1
+    doubt = max(before.doubt, after.doubt) + 1  # where two pages meet
     room = task.room(block_at(task.document, before.start))
     if chars > task.options.max_chars * 6 // 5 or tokens - doubt > room:
         return []
@@ -96,7 +116,7 @@ def _merged(task: Task, before: Draft, after: Draft) -> list[Draft]:
     before.gaps += [(before.end, after.start), *after.gaps]
     before.end, before.after, before.figure = after.end, after.after, after.figure
     before.pages, before.chars, before.tokens, before.doubt = (before.pages[0], after.pages[1]), chars, tokens, doubt
-    before.part = before.part or after.part
+    before.part, before.torn = before.part or after.part, after.torn
     if after.kept is not None:
         before.tail, before.kept = after.tail, after.kept
     return [before]
@@ -154,42 +174,41 @@ def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
 def _ahead(task: Task, draft: Draft, after: Draft) -> tuple[int, ...]:
     """Say where the beginning of the next core may end that is shown behind this one, the best place first."""
     size = int(task.options.max_chars * task.options.overlap_ratio + 1e-9)
-    if not size or draft.figure or after.figure or after.carried:
+    if not size or draft.figure or draft.torn or after.figure or after.carried:
         return ()
-    if draft.pages[1] != after.pages[0] and not continues(task, draft.end, after.start):
+    if draft.pages[1] != after.pages[0] and not continues(task.document, draft.end, after.start):
         return ()
-    head, ranges = _head(task, after, 2 * size)
+    head, anchors = _head(task, after, 2 * size)
     wanted = _natural_length(head, size, len(head) == after.chars)
     joint = len(joiner_between(task.text, draft.end, after.start))
     most = min(wanted, task.options.max_chars * 6 // 5 - draft.chars - joint)
     if most <= 0 or task.text.endswith(head[:wanted], draft.start, draft.end):
         return ()
     lengths = [wanted] if wanted <= most else []
-    room = task.room(block_at(task.document, draft.start))
-    if not lengths or draft.tokens + draft.doubt + task.tokens.count(after.start, ranges[-1][1]) > room:
+    room = task.room(block_at(task.document, draft.start)) - draft.tokens - draft.doubt
+    if not lengths or task.tokens.count(after.start, anchors[-1][1] + wanted - anchors[-1][0]) > room:
         breaks = [found.end() for found in _NATURAL.finditer(head, 0, most)]
         lengths += reversed([length for length in breaks if length < wanted])
-    places = (_place(task, ranges, len(head[:length].rstrip())) for length in lengths)
+    places = (_place(task, anchors, len(head[:length].rstrip())) for length in lengths)
     return tuple(dict.fromkeys(place for place in places if place is not None))
 
 
 def _head(task: Task, draft: Draft, length: int) -> tuple[str, list[Range]]:
-    """Give the beginning of a core as it reads, and the ranges that it is made of with a gap before each but one."""
+    """Give the beginning of a core as it reads, and for each of its pieces where it stands in this and in the text."""
     text = task.text
     if not draft.gaps and not task.has_holes(draft.start, draft.end):
-        end = min(draft.end, draft.start + length)
-        return text[draft.start : end], [(draft.start, end)]
-    words, ranges, taken = list[str](), list[Range](), 0
+        return text[draft.start : min(draft.end, draft.start + length)], [(0, draft.start)]
+    words, anchors, taken = list[str](), list[Range](), 0
     for stretch in without(draft.gaps, draft.start, draft.end):
         for index, (start, end) in enumerate(task.core_ranges(*stretch)):
-            joiner = "" if not ranges else "\n\n" if index else " "
-            if taken + len(joiner) >= length:
-                return "".join(words), ranges
-            end = min(end, start + length - taken - len(joiner))
-            words.append(joiner + text[start:end])
-            ranges.append((start, end))
-            taken += len(words[-1])
-    return "".join(words), ranges
+            joiner = "" if not anchors else "\n\n" if index else " "
+            taken += len(joiner)
+            if taken >= length:
+                return "".join(words), anchors
+            words.append(joiner + text[start : min(end, start + length - taken)])
+            anchors.append((taken, start))
+            taken += min(end - start, length - taken)
+    return "".join(words), anchors
 
 
 def _natural_length(head: str, size: int, whole: bool) -> int:
@@ -203,18 +222,9 @@ def _natural_length(head: str, size: int, whole: bool) -> int:
     return length
 
 
-def _place(task: Task, ranges: list[Range], length: int) -> int | None:
+def _place(task: Task, anchors: list[Range], length: int) -> int | None:
     """Give the place in the document where so many characters of a head end; never inside a character."""
-    for index, (start, end) in enumerate(ranges):
-        length -= _joint(task, ranges, index)
-        if length <= end - start:
-            return grapheme_break(task.text, start, start + length) if length > 0 else None
-        length -= end - start
-    return None
-
-
-def _joint(task: Task, ranges: list[Range], index: int) -> int:
-    if not index:
-        return 0
-    pages = [task.document.blocks[block_at(task.document, place)].page for place, _ in ranges[index - 1 : index + 1]]
-    return 2 if pages[0] == pages[1] else 1
+    if not length:
+        return None
+    offset, start = anchors[bisect_left(anchors, (length,)) - 1]
+    return grapheme_break(task.text, start, start + length - offset)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from spanwise.context import Task
 from spanwise.cuts import grapheme_starts, is_grapheme_boundary, trimmed
 from spanwise.packing import Range
 from spanwise.strategies.drafts import WORD_BREAK
+from spanwise.tokens import NEAR
+
+_BLOCK: Final = 256  # characters that are looked at at once on the way back from the middle
 
 
 class Part(NamedTuple):
@@ -19,11 +23,14 @@ class Part(NamedTuple):
     end: int
     before: int
     after: int
+    torn: bool  # whether it ends in the middle of a word
 
 
 class _Core(NamedTuple):
-    """A part that may still be too large: its range with white space, which sides are middle cuts, and how much of
-    the other side each of these shows."""
+    """A part that may still be too large: its range with white space, and which of its sides are middle cuts.
+
+    `share` is how many characters of the other side of a middle cut it shows.
+    """
 
     start: int
     end: int
@@ -36,12 +43,10 @@ class Halving:
     """One sentence that is too large; where it may be cut is found out once."""
 
     def __init__(self, task: Task, span: Range, room: int) -> None:
-        """Find the words. A sentence has no sentence end inside, so that is not looked for."""
+        """Keep what every step looks at."""
         self._text, self._tokens, self._ratio = task.text, task.tokens, task.options.overlap_ratio
         self._span, self._room = span, room
-        ends = [found.end() for found in WORD_BREAK.finditer(task.text, *span)]
         self._plain = task.text[slice(*span)].isascii()
-        self._words = ends if self._plain else [end for end in ends if is_grapheme_boundary(task.text, end)]
         self._graphemes: list[int] | None = None
 
     def parts(self) -> list[Part]:
@@ -58,7 +63,7 @@ class Halving:
                 waiting += reversed(halves)
             else:
                 fits = self._tokens.fits(part.before, part.after, self._room)
-                done.append(part if fits else Part(*span, *span))
+                done.append(part if fits else Part(*span, *span, core.right))
         return self._within_neighbours(done)
 
     def _halves(self, core: _Core, span: Range) -> list[_Core]:
@@ -70,18 +75,31 @@ class Halving:
         cut = self._middle(core)
         if cut is not None:
             return [core._replace(end=cut, right=True, share=share), core._replace(start=cut, left=True, share=share)]
-        if size < 2 or self._tokens.fits(*span, self._room):
+        if size < 2 or self._tokens.fits(*span, self._room + NEAR):  # with a template's last token it may be one
             return []
         cut = (core.start + core.end) // 2  # one character that alone is too large
-        return [core._replace(end=cut, right=False), core._replace(start=cut, left=False)]
+        return [core._replace(end=cut, right=True, share=0), core._replace(start=cut, left=True, share=0)]
 
     def _word_cut(self, core: _Core) -> int | None:
+        """Give the end of the word break nearest to the middle, within the middle third.
+
+        A sentence has no sentence end inside, so that is not looked for.
+        """
         size = core.end - core.start
-        middle = core.start + size // 2
-        near = bisect_right(self._words, middle + 1)
-        ends = [(abs(end - 1 - middle), end) for end in self._words[max(near - 1, 0) : near + 1]]
-        distance, cut = min(ends, default=(size, 0))  # of two that are equally near the left one
-        return cut if size > 3 and distance < size // 2 - size // 3 else None
+        middle, reach = core.start + size // 2, size // 2 - size // 3  # nearer than `reach`
+        if size < 4:
+            return None
+        after = next(self._words(middle, middle + reach), None)
+        low = middle - (reach if after is None else min(reach, after - middle))  # of two equally near the left one
+        for high in range(middle, low, -_BLOCK):
+            if before := list(self._words(max(low + 1, high - _BLOCK + 1), high + 1)):
+                return before[-1]
+        return after
+
+    def _words(self, start: int, end: int) -> Iterator[int]:
+        """Give the ends of the word breaks in a range."""
+        ends = (found.end() for found in WORD_BREAK.finditer(self._text, start, end))
+        return ends if self._plain else (end for end in ends if is_grapheme_boundary(self._text, end))
 
     def _middle(self, core: _Core) -> int | None:
         """Give the middle, moved to where a character begins; None inside a single one."""
@@ -109,12 +127,14 @@ class Halving:
         if not self._plain and core.right and after < self._span[1]:
             starts = self._characters()
             after = max(starts[bisect_right(starts, after) - 1], end)
-        return Part(start, end, before, after)
+        return Part(start, end, before, after, core.right)
 
     def _within_neighbours(self, parts: list[Part]) -> list[Part]:
-        """Take no overlap from farther away than the neighbour, which may have been halved more often."""
-        if not parts:
-            return []
-        lows = [parts[0].start, *(max(part.before, before.start) for before, part in pairwise(parts))]
-        highs = [*(min(part.after, after.end) for part, after in pairwise(parts)), parts[-1].end]
-        return [part._replace(before=low, after=high) for part, low, high in zip(parts, lows, highs, strict=True)]
+        """Take overlap only from the neighbour itself, which may have been halved more often."""
+        done = [part._replace(before=part.start, after=part.end) for part in parts]
+        for index, (first, second) in enumerate(pairwise(parts)):
+            if second.before < first.end:
+                done[index + 1] = done[index + 1]._replace(before=max(second.before, first.start))
+            if first.after > second.start:
+                done[index] = done[index]._replace(after=min(first.after, second.end))
+        return done

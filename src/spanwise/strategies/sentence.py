@@ -8,16 +8,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spanwise.context import NOTHING, Repeated, Task, block_at
-from spanwise.cuts import grapheme_end, is_grapheme_boundary, trimmed
+from spanwise.cuts import trimmed
 from spanwise.documents import LEFT_OUT_KINDS, Block
 from spanwise.options import Options, option
 from spanwise.packing import Range
 from spanwise.pieces import Plan
-from spanwise.strategies.drafts import SENTENCE_END, Draft, mended, planned, visible
+from spanwise.strategies.drafts import Draft, mended, planned, sentence_ends, visible
 from spanwise.strategies.halving import Halving
 from spanwise.tokens import NEAR
-
-_LONGEST_END = 64  # characters that may belong to the mark that ends a sentence
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -172,7 +170,7 @@ def _last_that_fits(task: Task, sentences: Sentences, first: int, start: int, ro
 
 
 def _halved(task: Task, span: Range, page: int | None, room: int) -> Iterator[Draft]:
-    for start, end, before, after in Halving(task, span, room).parts():
+    for start, end, before, after, torn in Halving(task, span, room).parts():
         yield Draft(
             start,
             end,
@@ -181,6 +179,7 @@ def _halved(task: Task, span: Range, page: int | None, room: int) -> Iterator[Dr
             task.tokens.count(before, after),
             start,
             part=True,
+            torn=torn,
             before=before if before < start else None,
             after=after if after > end else None,
         )
@@ -194,7 +193,7 @@ def _sentences(task: Task, stretches: list[Range]) -> Sentences:
         if found.ends:
             hidden_chars += start - reached - 2
             hidden_tokens += task.tokens.count(reached, start) - task.joint
-        ends = _ends(task.text, start, end)
+        ends = sentence_ends(task.text, start, end)
         tokens = task.tokens.at_each([start, *ends])
         places = [start, *ends]
         if hidden_chars or hidden_tokens:
@@ -205,20 +204,3 @@ def _sentences(task: Task, stretches: list[Range]) -> Sentences:
             found[finishes].extend(edges[1:])
         reached = end
     return found
-
-
-def _ends(text: str, start: int, end: int) -> list[int]:
-    """Give where the sentences of a stretch end: right after a mark with what belongs to it, and at the end."""
-    ends = [found.end() for found in SENTENCE_END.finditer(text, start, end)]
-    if not text.isascii():
-        wide = "\u0300"  # below this nothing joins the character before it
-        whole = (place if place == end or text[place] < wide else _whole_end(text, place, end) for place in ends)
-        ends = [place for place in whole if place]
-    return ends if ends and ends[-1] == end else [*ends, end]
-
-
-def _whole_end(text: str, place: int, end: int) -> int | None:
-    """Move the end of a mark behind the characters that join it, such as the emoji form of `‼`."""
-    if is_grapheme_boundary(text, place):
-        return place
-    return grapheme_end(text, place - 1, min(place + _LONGEST_END, end))
