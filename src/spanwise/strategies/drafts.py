@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Final
 
 from spanwise.context import Task, block_at, core_tokens
@@ -161,8 +161,7 @@ def _length(task: Task, draft: Draft) -> int:
 def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
     """Make plans of the drafts, each with what it may show of the next."""
     document, plans = task.document, list[Plan]()
-    following = [after for _, after in pairwise(drafts)]
-    for draft, after in zip(drafts, [*following, None], strict=True):
+    for draft, after in zip_longest(drafts, drafts[1:]):
         starts = (draft.before,) if draft.before is not None else ()
         ends = (draft.after,) if draft.after is not None else _ahead(task, draft, after) if after else ()
         around = Around(tuple(draft.gaps), starts, ends) if starts or ends or draft.gaps else None
