@@ -73,23 +73,26 @@ class Sentences(NamedTuple):
 
 def _pages(task: Task) -> Iterator[list[Run]]:
     """Give the text of every page in runs that a figure, or the page's end, closes."""
+    page_starts = {page.number: page.start for page in task.document.pages}
     runs: list[Run] = []
     goes_on = False  # whether the next text belongs to the stretch before
+    begin: int | None = None  # where white space before the next text begins
     for block in task.document.blocks:
         if not runs or block.page != runs[0].page:
             if runs:
                 yield runs
             runs, goes_on = [Run(block.page)], False
+            begin = page_starts.get(block.page) if block.page is not None else None
         if block.kind in LEFT_OUT_KINDS:
-            goes_on = False
+            goes_on, begin = False, None
         elif block.kind == "figure":
             runs[-1].figure = block
             runs.append(Run(block.page))
-            goes_on = False
+            goes_on, begin = False, block.end
         elif goes_on:
             runs[-1].stretches[-1] = runs[-1].stretches[-1][0], block.end
         else:
-            runs[-1].stretches.append((block.start, block.end))
+            runs[-1].stretches.append((block.start if begin is None else begin, block.end))
             goes_on = True
     if runs:
         yield runs
