@@ -27,6 +27,7 @@ _VISIBLE: Final = re.compile(r"\S")
 _SMALL_ROMAN: Final = re.compile(r"[ivx]{2,}[.)]\s")
 _NOT_CONTINUED: Final = frozenset({"heading", "list", "figure"})
 _LONGEST_END: Final = 64  # characters that may belong to the mark that ends a sentence
+_JOINT: Final = 2  # tokens
 _PAST: Final = 21  # from so many characters behind the wanted size on, overlap may also end at a word
 
 
@@ -49,6 +50,12 @@ class Draft:
     after: int | None = None
     gaps: list[Range] = field(default_factory=list)
     doubt: int = NEAR  # how far `tokens` may be off
+
+
+def room_at(task: Task, start: int) -> int:
+    """Give how many tokens a core that starts here may have; where a template ends, tokens may not add up."""
+    block = block_at(task.document, start)
+    return task.room(block) - (_JOINT if task.prefix(block)[0] else 0)
 
 
 def visible(text: str, position: int) -> int:
@@ -106,7 +113,7 @@ def _merged(task: Task, before: Draft, after: Draft) -> list[Draft]:
     """Make one of the last chunk of a page and the first of the next, if both limits allow it."""
     chars, tokens = before.chars + 1 + after.chars, before.tokens + after.tokens
     doubt = max(before.doubt, after.doubt) + 1  # where two pages meet
-    room = task.room(block_at(task.document, before.start))
+    room = room_at(task, before.start)
     if chars > task.options.max_chars * 6 // 5 or tokens - doubt > room:
         return []
     if tokens + doubt > room:
@@ -184,7 +191,7 @@ def _ahead(task: Task, draft: Draft, after: Draft) -> tuple[int, ...]:
     if most <= 0 or task.text.endswith(head[:wanted], draft.start, draft.end):
         return ()
     lengths = [wanted] if wanted <= most else []
-    room = task.room(block_at(task.document, draft.start)) - draft.tokens - draft.doubt
+    room = room_at(task, draft.start) - draft.tokens - draft.doubt
     if not lengths or task.tokens.count(after.start, anchors[-1][1] + wanted - anchors[-1][0]) > room:
         breaks = [found.end() for found in _NATURAL.finditer(head, 0, most)]
         lengths += reversed([length for length in breaks if length < wanted])

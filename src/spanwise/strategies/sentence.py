@@ -13,7 +13,7 @@ from spanwise.documents import LEFT_OUT_KINDS, Block
 from spanwise.options import Options, option
 from spanwise.packing import Range
 from spanwise.pieces import Plan
-from spanwise.strategies.drafts import Draft, mended, planned, sentence_ends, visible
+from spanwise.strategies.drafts import Draft, mended, planned, room_at, sentence_ends, visible
 from spanwise.strategies.halving import Halving
 from spanwise.tokens import NEAR
 
@@ -115,7 +115,7 @@ def _with_figure(task: Task, draft: Draft, figure: Block) -> bool:
     if draft.part:
         return False
     tokens = task.content_tokens(draft.start, figure.end)
-    if not task.core_fits(draft.start, figure.end, tokens, task.room(block_at(task.document, draft.start))):
+    if not task.core_fits(draft.start, figure.end, tokens, room_at(task, draft.start)):
         return False
     draft.chars += figure.end - draft.end
     draft.end, draft.tokens, draft.figure = figure.end, tokens, True
@@ -134,7 +134,7 @@ def _collected(task: Task, run: Run) -> Iterator[Draft]:
     while first < len(sentences.ends):
         begin = sentences.starts[first]
         start = _visible_start(task, begin, sentences.ends[first])
-        room = task.room(block_at(task.document, start))
+        room = room_at(task, start)
         last = _last_that_fits(task, sentences, first, start, room)
         if last < first:
             yield from _halved(task, (begin, sentences.ends[first]), run.page, room)
