@@ -159,3 +159,43 @@ def test_many_tiny_pages(page: str, options: dict[str, Any]) -> None:
     document = spanwise.read_pages([page] * 20_000)
     chunks = spanwise.chunk(document, "sentence", **options)
     assert "".join("".join(cores(chunks)).split()) == "".join(document.text.split())
+
+
+# what `check` finds when a chunk breaks a promise
+
+
+def promises_broken(pages: list[str], made_with: dict[str, Any], **checked_with: Any) -> list[str]:
+    """Chunk with some options, and say what is broken under others."""
+    document = spanwise.read_pages(pages)
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, "sentence", "words", **made_with)]
+    findings = spanwise.check(records, document, "words", **checked_with)
+    return [finding.reason for finding in findings if finding.rule == "promise"]
+
+
+@pytest.mark.parametrize(
+    ("made_with", "checked_with", "reason"),
+    [
+        ({}, {"max_chars": 60}, "characters are more than 60"),
+        ({"max_chars": 60}, {"max_chars": 60, "overlap_ratio": 0.0}, "though overlap_ratio is 0"),
+        ({"max_chars": 60, "overlap_ratio": 0.5}, {"max_chars": 60}, "more than twice what overlap_ratio asks for"),
+    ],
+)
+def test_check_knows_the_promises(made_with: dict[str, Any], checked_with: dict[str, Any], reason: str) -> None:
+    text = " ".join(f"Sentence {number} of many words." for number in range(6))
+    assert promises_broken([text], made_with, **made_with) == []
+    assert any(reason in said for said in promises_broken([text], made_with, **checked_with))
+
+
+def test_check_finds_a_figure_that_does_not_close() -> None:
+    document = spanwise.read_pages(["Before. <figure>f</figure> After."])
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, "window", "words", template="plain")]
+    said = spanwise.check([{**record, "strategy": "sentence"} for record in records], document, "words")
+    assert [finding.reason for finding in said if finding.rule == "promise"] == ["a figure doesn't close its chunk"]
+
+
+def test_check_finds_a_sentence_that_is_cut_though_it_fits() -> None:
+    document = spanwise.read_pages(["First one. This sentence is cut in two. Last."])
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, "simple", "words", max_chars=27)]
+    said = spanwise.check([{**record, "strategy": "sentence"} for record in records], document, "words")
+    reasons = [finding.reason for finding in said if finding.rule == "promise"]
+    assert reasons == ["a sentence of 6 tokens is cut, though 500 would fit"]
