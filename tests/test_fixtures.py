@@ -3,10 +3,11 @@
 A file begins with a header, which ends at a line `---8<---`:
 
     # The rule that the file shows, for people.
-    max_tokens = 20            an option of the strategy; `tokenizer` and `format` may be set too
+    max_tokens = 20            an option of the strategy; `tokenizer` and `format` may be set too (`pages`: see below)
     types: paragraph, list     the types of all chunks, or `none` for no chunks at all
     path 2: Guide > Setup      the headings path of chunk 2
     overlap 2: and so on.      the overlap before the core of chunk 2; every other chunk must have none
+    ahead 1: and so on.        the overlap after the core of chunk 1; every other chunk must have none
     before 2: ```python        the context before the core of chunk 2; every other chunk must have none
     after 1: ```               the context after the core of chunk 1; every other chunk must have none
     text 2: one⏎⏎two           the full text of chunk 2
@@ -16,6 +17,7 @@ A file begins with a header, which ends at a line `---8<---`:
 
 `⏎` stands for a line end. In the text `┃` stands directly before the first character of every core but the first. A
 core ends with the last content before the next mark: the laws, which are checked too, leave no other place for it.
+With `format = pages` a line `␌` ends a page.
 """
 
 from __future__ import annotations
@@ -38,8 +40,9 @@ FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted(path for name in STRATEGIES for path in (FIXTURES / name).glob("*.md"))
 MARK = "┃"
 END_OF_HEADER = "---8<---\n"
-PER_CHUNK = ("path", "overlap", "before", "after", "text", "embedding")
-SAID_FULLY = ("overlap", "before", "after", "dropped", "oversize")
+PAGE_END = "\n␌\n"
+PER_CHUNK = ("path", "overlap", "ahead", "before", "after", "text", "embedding")
+SAID_FULLY = ("overlap", "ahead", "before", "after", "dropped", "oversize")
 """Facts that hold for no chunk that the header doesn't name."""
 
 
@@ -54,8 +57,17 @@ class Fixture:
     format: str = "markdown"
 
     @property
+    def pages(self) -> list[str]:
+        return self.marked.replace(MARK, "").split(PAGE_END)
+
+    @property
     def text(self) -> str:
-        return self.marked.replace(MARK, "")
+        return self.shown.replace(MARK, "")
+
+    @property
+    def shown(self) -> str:
+        """The text with its marks, as the document has it."""
+        return self.marked.replace(PAGE_END, "\n\n") if self.format == "pages" else self.marked
 
 
 def fixture_of(path: Path) -> Fixture:
@@ -107,6 +119,7 @@ def facts_of(chunks: tuple[Chunk, ...]) -> dict[str, str]:
         facts |= {
             f"path {number}": " > ".join(chunk.headings_path),
             f"overlap {number}": said(chunk, "overlap_prev", 0, core),
+            f"ahead {number}": said(chunk, "overlap_next", core, len(chunk.pieces)),
             f"before {number}": said(chunk, "context", 0, core),
             f"after {number}": said(chunk, "context", core, len(chunk.pieces)),
             f"text {number}": chunk.full_text,
@@ -123,7 +136,7 @@ def said(chunk: Chunk, role: str, first: int, after: int) -> str:
 
 def differences(fixture: Fixture, chunks: tuple[Chunk, ...]) -> list[str]:
     """Name everything that isn't as the fixture says, the marks first."""
-    expected, found = fixture.marked, marked_as_cut(fixture.text, chunks)
+    expected, found = fixture.shown, marked_as_cut(fixture.text, chunks)
     wrong = []
     if expected != found:
         lines = difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", n=1, lineterm="")
@@ -142,7 +155,8 @@ def differences(fixture: Fixture, chunks: tuple[Chunk, ...]) -> list[str]:
 
 
 def made(fixture: Fixture, strategy: str) -> tuple[Document, tuple[Chunk, ...]]:
-    document = spanwise.read_text(fixture.text, fixture.format)
+    paged = fixture.format == "pages"
+    document = spanwise.read_pages(fixture.pages) if paged else spanwise.read_text(fixture.text, fixture.format)
     assert document.text == fixture.text
     return document, spanwise.chunk(document, strategy, fixture.tokenizer, **fixture.options)
 

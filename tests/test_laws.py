@@ -36,13 +36,13 @@ def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[s
 def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
     """Draw options: sizes from the smallest to more than any text here has."""
     options: dict[str, Any] = {"template": draw(st.sampled_from(("plain", "plain", "tags", "breadcrumb")))}
-    if strategy == "simple":
+    if strategy in {"simple", "sentence"}:
         options["max_chars"] = draw(st.sampled_from((1, 7, 100, 1000)))
     if strategy != "simple" or draw(st.booleans()):
         options["max_tokens"] = draw(st.sampled_from(SIZES))
     if strategy == "structure":
         options["mix_code"] = draw(st.booleans())
-    if strategy == "fixed":
+    if strategy in {"fixed", "sentence"}:
         options["overlap_ratio"] = draw(st.sampled_from((0.0, 0.12, 0.5)))
     return options
 

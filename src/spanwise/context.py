@@ -13,17 +13,18 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
-from spanwise.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed, word_break
+from spanwise.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed
 from spanwise.documents import LEFT_OUT_KINDS, Document
 from spanwise.errors import LimitError, OptionError
 from spanwise.languages import guess_language
 from spanwise.options import Options
 from spanwise.packing import Range, divide, fill
-from spanwise.pieces import Piece, Plan, Settled, joiner_between, rendered
+from spanwise.pieces import Around, Piece, Plan, Settled, joiner_between, rendered
+from spanwise.spans import without
+from spanwise.templates import Template
 from spanwise.tokens import NEAR, TokenMap
 
 _TRIES = 3
-_LONGEST_TOKEN = 16  # characters; longer tokens are runs of one character
 _PROSE = frozenset({"paragraph", "list", "quote", "html", "heading"})
 
 
@@ -56,8 +57,7 @@ class Task:
         self.joint: int = tokens.tokenizer.count("\n\n") - self.added
         self._language = document.metadata.language
         self.contexts: dict[int, Any] = {}  # what the parts of a block repeat, once it is known
-        self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
-        self._prefix_tokens: dict[str, int] = {}
+        self._template = Template(options, document.metadata.title, tokens.tokenizer, self.limit)
 
     @cached_property
     def language(self) -> str:
@@ -87,16 +87,11 @@ class Task:
         """Give what the template puts before a chunk that starts with this block, and its tokens."""
         if self.options.template == "plain":
             return "", 0
-        path = self.document.blocks[block].headings_path
-        if path not in self._prefixes:
-            self._prefixes[path] = _prefix(self, path)
-        return self._prefixes[path]
+        return self._template.prefix(self.document.blocks[block].headings_path)
 
     def prefix_tokens(self, prefix: str) -> int:
         """Give the tokens of what a template wrote, counted once."""
-        if prefix not in self._prefix_tokens:
-            self._prefix_tokens[prefix] = self.tokens.tokenizer.count(prefix) - self.added
-        return self._prefix_tokens[prefix]
+        return self._template.tokens(prefix)
 
     def room(self, block: int) -> int:
         """How many tokens are left for context and core of a chunk that starts with this block."""
@@ -184,7 +179,7 @@ def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settle
     previous: Plan | None = None
     while waiting:
         plan = waiting.pop()
-        settled = _settled(task, strategy, plan, previous)
+        settled = _settled(task, strategy, plan, previous, waiting[-1] if waiting else None)
         if isinstance(settled, int):
             waiting += reversed(_cut_again(task, plan, settled))
         else:
@@ -193,17 +188,21 @@ def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settle
     return done
 
 
-def _settled(task: Task, strategy: Strategy, plan: Plan, previous: Plan | None) -> Settled | int:
+def _settled(
+    task: Task, strategy: Strategy, plan: Plan, previous: Plan | None, following: Plan | None
+) -> Settled | int:
     """Finish one chunk, or give the number of tokens of its core with its context, if these are too many."""
-    start, end, first, last, overlap = plan
+    start, end, first, last, overlap, around = plan
     repeated = strategy.repeat(task, plan)
     prefix, _ = task.prefix(first)
-    if repeated is NOTHING and not prefix and not overlap and not task.has_holes(start, end):
+    if repeated is NOTHING and not prefix and not overlap and around is None and not task.has_holes(start, end):
         count = task.tokens.exact(start, end) + task.added
         if count <= task.limit:  # nearly always, when nothing is to be repeated
             return Settled(start, end, first, last, count)
     pieces = _pieces(task, plan, repeated)
     if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, pieces)):
+        return longer._replace(context_dropped=repeated.dropped)
+    if around and (longer := _surrounded(task, plan, pieces, previous, following)):
         return longer._replace(context_dropped=repeated.dropped)
     count = _exact(task, prefix, pieces)
     if count <= task.limit:
@@ -239,16 +238,66 @@ def _overlapped(
     return None
 
 
+def _surrounded(
+    task: Task, plan: Plan, pieces: tuple[Piece, ...], previous: Plan | None, following: Plan | None
+) -> Settled | None:
+    """Put the overlap that a plan asks for around its core, the best that fits; None where none does."""
+    assert plan.around is not None  # else nobody asks
+    starts = plan.around.before if previous else ()
+    ends = plan.around.after if following else ()
+    prefix, _ = task.prefix(plan.first)
+    choices = [(starts[:1], (end,)) for end in ends] + [((start,), ()) for start in starts]
+    choices += [((), (end,)) for end in ends] if starts else []
+    free = task.limit - _exact(task, prefix, pieces) if len(choices) > 1 else task.limit
+    for before, after in choices:
+        if after and following and task.tokens.count(following.start, after[0]) - NEAR > free:
+            continue  # far too much, as the map shows without a count
+        longer = _with_overlap(task, pieces, previous, before[0]) if before and previous else pieces
+        if after and following:
+            longer += _ahead(task, plan, following, after[0])
+        if (count := _exact(task, prefix, longer)) <= task.limit:
+            return Settled(plan.start, plan.end, plan.first, plan.last, count, longer, prefix)
+    return None
+
+
+def _ahead(task: Task, plan: Plan, following: Plan, end: int) -> tuple[Piece, ...]:
+    """Give the beginning of the next core as overlap; over a page break it goes on after a space."""
+    blocks = task.document.blocks
+    same_page = blocks[plan.last].page == blocks[following.first].page
+    joiner = joiner_between(task.text, plan.end, following.start) if same_page else " "
+    gaps = following.around.gaps if following.around else ()
+    start = following._replace(end=end, around=Around(gaps[: bisect_left(gaps, (end,))]))
+    first, *rest = _core_pieces(task, start)
+    return tuple([Piece(*piece[:2], "overlap_next", piece.joiner) for piece in (first._replace(joiner=joiner), *rest)])
+
+
+def core_tokens(task: Task, plan: Plan) -> int:
+    """Count a core exactly, with the white space that joins its pieces and without what the embedder adds."""
+    return _exact(task, "", _pieces(task, plan, NOTHING)) - task.added
+
+
 def _pieces(task: Task, plan: Plan, repeated: Repeated) -> tuple[Piece, ...]:
-    ranges = task.core_ranges(plan.start, plan.end)
-    if len(ranges) == 1 and repeated is NOTHING:
-        return (Piece(*ranges[0]),)
+    core = _core_pieces(task, plan)
+    if repeated is NOTHING:
+        return core
     pieces = [Piece(*span, "context", "\n" if index else "") for index, span in enumerate(repeated.before)]
-    for index, span in enumerate(ranges):
-        joiner = "\n\n" if index else repeated.joiner if pieces else ""
-        pieces.append(Piece(*span, "core", joiner))
+    pieces += [core[0]._replace(joiner=repeated.joiner) if pieces else core[0], *core[1:]]
     pieces += [Piece(*span, "context", "\n") for span in repeated.after]
     return tuple(pieces)
+
+
+def _core_pieces(task: Task, plan: Plan) -> tuple[Piece, ...]:
+    """Give the core without what is never content; over a page break it goes on after a space."""
+    if plan.around is None or not plan.around.gaps:
+        ranges = task.core_ranges(plan.start, plan.end)
+        if len(ranges) == 1:
+            return (Piece(*ranges[0]),)
+        return tuple([Piece(*span, "core", "\n\n" if index else "") for index, span in enumerate(ranges)])
+    gaps, pieces = plan.around.gaps, list[Piece]()
+    for start, end in without(gaps, plan.start, plan.end):
+        ranges = task.core_ranges(start, end)
+        pieces += [Piece(*span, "core", "\n\n" if index else " ") for index, span in enumerate(ranges)]
+    return (pieces[0]._replace(joiner=""), *pieces[1:])
 
 
 def _with_overlap(task: Task, pieces: tuple[Piece, ...], previous: Plan, start: int) -> tuple[Piece, ...]:
@@ -292,7 +341,7 @@ def _cut_again(task: Task, plan: Plan, count: int) -> list[Plan]:
     if len(groups) == 1 and len(units) > 1:  # the map takes them for smaller than they are
         groups = [(0, len(units) // 2), (len(units) // 2, len(units))]
     elif len(groups) == 1:
-        return [plan._replace(start=start, end=end) for start, end in _halves(task, plan)]
+        return [plan._replace(start=start, end=end, around=None) for start, end in _halves(task, plan)]
     plans = [Plan(units[low][0], units[high - 1][1], homes[low], homes[high - 1]) for low, high in groups]
     return [plans[0]._replace(overlap=plan.overlap), *plans[1:]]
 
@@ -323,47 +372,3 @@ def _halves(task: Task, plan: Plan) -> list[Range]:
 def block_at(document: Document, position: int) -> int:
     """Find the block that holds a position, or the last one before it."""
     return max(bisect_right(document.block_starts, position) - 1, 0)
-
-
-def _prefix(task: Task, path: tuple[str, ...]) -> tuple[str, int]:
-    """Write the template's lines, in at most half of the limit: outer headings go first, then words of the title."""
-    half, longest = task.limit // 2 - task.added, min(task.limit, 1 << 16) * _LONGEST_TOKEN
-    title = " ".join((task.document.metadata.title or "")[:longest].split())
-    levels = task.options.max_heading_levels if task.options.template == "tags" else 1
-    headings = tuple(name if len(name) <= longest else "" for name in path[-levels:])  # too long is as good as none
-    while len(headings) > 1 and _priced(task, title, headings)[1] > half:
-        headings = headings[1:]
-    if headings and (not headings[0] or _priced(task, "", headings)[1] > half):
-        headings = ()
-    low = high = len(title)
-    if _priced(task, title, headings)[1] > half:
-        low = 0
-    while low < high:  # the longest beginning of the title that fits
-        middle = (low + high + 1) // 2
-        fits = _priced(task, _shortened(title, middle), headings)[1] <= half
-        low, high = (middle, high) if fits else (low, middle - 1)
-    found = _priced(task, _shortened(title, low), headings)
-    return found if found[1] <= half else ("", 0)
-
-
-def _shortened(title: str, length: int) -> str:
-    """Shorten a title at a word, or, where words aren't spaced, at a character."""
-    if length >= len(title):
-        return title
-    cut = word_break(title, 0, length) if length else None
-    return title[: cut or grapheme_break(title, 0, length) or 0].rstrip() if length else ""
-
-
-def _priced(task: Task, title: str, headings: Sequence[str]) -> tuple[str, int]:
-    prefix = _written(task.options.template, title, headings)
-    return prefix, task.tokens.tokenizer.count(prefix) - task.added if prefix else 0
-
-
-def _written(template: str, title: str, headings: Sequence[str]) -> str:
-    if template == "breadcrumb":
-        names = [name for name in (title, *headings[-1:]) if name]
-        names = names[:1] if len(names) > 1 and names[0] == names[1] else names
-        return " > ".join(names) + "\n" if names else ""
-    lines = [f"[PAGE] {title}"] if title else []
-    lines += [f"[SECTION] {' > '.join(headings)}"] if headings else []
-    return "\n".join([*lines, "[TEXT] "]) if lines else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Final
 from unicodedata import category
 
@@ -152,7 +153,7 @@ def _forced_cut(tokens: TokenMap, start: int, end: int, limit: int, most: int) -
         high = min(max(tokens.reach(start, max(room, 1)), start + 1), end)
         cut = high if high == end else word_break(text, start, high) or grapheme_break(text, start, high)
         if cut is None:
-            whole = _grapheme_end(text, start, min(tokens.reach(start, most + NEAR), end))
+            whole = grapheme_end(text, start, min(tokens.reach(start, most + NEAR), end))
             if whole is not None and tokens.fits(start, whole, most):
                 return whole
             cut = high
@@ -203,12 +204,19 @@ def grapheme_break(text: str, start: int, high: int) -> int | None:
     return None
 
 
-def _grapheme_end(text: str, start: int, high: int) -> int | None:
+def grapheme_end(text: str, start: int, high: int) -> int | None:
     """Give the end of the grapheme that starts here; None when it goes on beyond `high`."""
     from pyuegc import EGC
 
     end = start + len(next(iter(EGC(text[start : high + 1])), ""))
     return end if end <= high else None
+
+
+def grapheme_starts(text: str, start: int, end: int) -> list[int]:
+    """Give where each grapheme of a span begins, the first at `start`."""
+    from pyuegc import EGC
+
+    return list(accumulate(map(len, EGC(text[start:end])), initial=start))[:-1]
 
 
 def is_grapheme_boundary(text: str, position: int) -> bool:

@@ -33,6 +33,18 @@ class Piece(_PieceFields):
         return tuple.__new__(cls, (start, end, role, joiner))
 
 
+class Around(NamedTuple):
+    """What only some plans say: gaps of the core that one space stands for, and overlap that is already found.
+
+    `before` are places where overlap from the core before may start, `after` where overlap from the core after may
+    end; the best come first, and the first that fits is taken.
+    """
+
+    gaps: tuple[tuple[int, int], ...] = ()
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+
 class Plan(NamedTuple):
     """A core as a strategy plans it: its range, its first and last block, and whether overlap may stand before it."""
 
@@ -41,6 +53,7 @@ class Plan(NamedTuple):
     first: int
     last: int
     overlap: bool = False
+    around: Around | None = None
 
 
 class Settled(NamedTuple):

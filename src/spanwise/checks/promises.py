@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from spanwise.checks.findings import Faults, Record, shortened
 from spanwise.documents import Block, Document
+from spanwise.strategies.drafts import continues, is_finished, sentence_ends
 from spanwise.tokens import NEAR, Tokenizer
 
 _APART: Final = frozenset({"table", "code"})
@@ -47,7 +48,12 @@ class Case(NamedTuple):
 
     def overlap(self) -> list[tuple[int, int]]:
         """Give the ranges of the overlap before the core."""
-        return [(piece["start"], piece["end"]) for piece in self.record["pieces"] if piece["role"] == "overlap_prev"]
+        return ranges_of(self.record, "overlap_prev")
+
+
+def ranges_of(record: Record, role: str) -> list[tuple[int, int]]:
+    """Give the ranges of the pieces of one role."""
+    return [(piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == role]
 
 
 def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None) -> Faults:
@@ -151,10 +157,67 @@ def _window(case: Case) -> Faults:
         yield "promise", f"overlap has {size} tokens, more than overlap_tokens ({case.options.overlap_tokens})"
 
 
+def _sentence(case: Case) -> Faults:
+    figures = [place for place, block in enumerate(case.core, 1) if block.kind == "figure"]
+    overlap = case.overlap() + ranges_of(case.record, "overlap_next")
+    if figures and figures != [len(case.core)]:
+        yield "promise", "a figure doesn't close its chunk"
+    if overlap and (figures or not case.options.overlap_ratio):
+        yield "promise", "there is overlap " + ("with a figure" if figures else "though overlap_ratio is 0")
+    if not figures:
+        yield from _sentence_length(case)
+    if case.before:
+        yield from _sentence_torn(case, case.before)
+        yield from _sentence_ahead(case, case.before)
+
+
+def _sentence_length(case: Case) -> Faults:
+    """Only one sentence alone, and what a page break tore, may be longer than max_chars."""
+    record, most = case.record, int(case.options.max_chars)
+    one = len(sentence_ends(case.document.text, record["char_start"], record["char_end"])) == 1
+    paged = record["page_start"] != record["page_end"]
+    length, most = len(record["normalized_text"]), most * 6 // 5 if paged else most
+    if length > most and (paged or not one):
+        yield "promise", f"{length} characters are more than {most}, and it is not one sentence of one page"
+
+
+def _sentence_torn(case: Case, before: Record) -> Faults:
+    """Find a sentence that is cut though it fits, where both its ends are seen."""
+    text, cut, room = case.document.text, before["char_end"], case.room
+    same_page = before["page_end"] == case.record["page_start"]
+    if room is None or not same_page or text[cut : case.record["char_start"]].strip() or is_finished(text, cut):
+        return
+    ends = sentence_ends(text, before["char_start"], cut)
+    start, end = ends[-2] if len(ends) > 1 else None, sentence_ends(text, cut, case.record["char_end"])[0]
+    kinds = {block.kind for block in (case.document.blocks[before["block_end_idx"]], case.core[0])}
+    if start is not None and is_finished(text, end) and "figure" not in kinds and case.tokens(start, end) + NEAR < room:
+        yield "promise", f"a sentence of {case.tokens(start, end)} tokens is cut, though {room} would fit"
+
+
+def _sentence_ahead(case: Case, before: Record) -> Faults:
+    """Check what the chunk before shows of this one: its beginning, and little of it; at a cut inside a word more."""
+    text, start = case.document.text, case.record["char_start"]
+    ahead, end = ranges_of(before, "overlap_next"), before["char_end"]
+    if not ahead:
+        return
+    if ahead[0][0] != start or ahead[-1][1] > case.record["char_end"]:
+        yield "promise", "what the chunk before shows is not the beginning of this one"
+    if any(block.kind == "figure" for block in case.core):
+        yield "promise", "the chunk before shows something of a chunk with a figure"
+    if before["page_end"] != case.record["page_start"] and not continues(case.document, end, start):
+        yield "promise", "there is overlap over a page break where no sentence goes on"
+    most, shown = case.options.max_chars, sum(high - low for low, high in ahead)
+    if is_finished(text, end) and shown > 2 * most * case.options.overlap_ratio:
+        yield "promise", f"{shown} characters of the next chunk are more than twice what overlap_ratio asks for"
+    if is_finished(text, end) and len(before["full_text"]) > most * 6 // 5 and not ranges_of(before, "overlap_prev"):
+        yield "promise", f"with overlap {len(before['full_text'])} characters are more than {most * 6 // 5}"
+
+
 PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
     "structure": _structure,
     "fixed": _fixed,
     "heading": _heading,
     "window": _window,
+    "sentence": _sentence,
     "simple": _simple,
 }

@@ -130,11 +130,13 @@ def _chunk(commands: Any) -> None:
 
 def _settings(command: argparse.ArgumentParser) -> None:
     """Add strategy, tokenizer, config file and all options; the last are named in one paragraph to keep help short."""
-    names = ", ".join(STRATEGIES)
+    default, *others = STRATEGIES
     flags = " ".join(f"--{name.replace('_', '-')}" for name in declared_options())
     paragraph = textwrap.fill(f"{flags} (what they mean: spanwise strategies)", _WIDTH - 4)
     group = command.add_argument_group("chunking", paragraph)
-    group.add_argument("--strategy", choices=STRATEGIES, metavar="NAME", help=f"{names}; default: structure")
+    group.add_argument(
+        "--strategy", choices=STRATEGIES, metavar="NAME", help=", ".join([f"{default} (default)", *others])
+    )
     group.add_argument("--tokenizer", metavar="NAME", help="cl100k, o200k, approx, words, or a tokenizer.json")
     group.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
     for item in declared_options().values():

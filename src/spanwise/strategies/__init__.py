@@ -8,6 +8,7 @@ from spanwise.context import Strategy
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.strategies.fixed import Fixed
 from spanwise.strategies.heading import Heading
+from spanwise.strategies.sentence import Sentence
 from spanwise.strategies.simple import Simple
 from spanwise.strategies.structure import Structure
 from spanwise.strategies.window import Window
@@ -17,6 +18,7 @@ STRATEGIES: Final[dict[str, Strategy]] = {
     "fixed": Fixed(),
     "heading": Heading(),
     "window": Window(),
+    "sentence": Sentence(),
     "simple": Simple(),
 }
 
