@@ -295,7 +295,8 @@ def _edges(page: Contents) -> dict[int, float]:
         key = round(line.box.left), line.size
         if key not in known:
             near, most = 4 * line.size, 1.2 * line.size
-            known[key] = max(right for left, right, size in places if abs(left - key[0]) < near and size < most)
+            like = [right for left, right, size in places if abs(left - key[0]) < near and size < most]
+            known[key] = max(like, default=line.box.right)
         found[id(line)] = known[key]
     return found
 
