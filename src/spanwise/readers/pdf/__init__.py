@@ -7,6 +7,7 @@ worked out here: `words` and `drawings` are what stands on a page, `contents` ar
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -40,10 +41,18 @@ def read_pdf(
         pages, links, broken = _pages(document)
         found = said_of(document)
         outline = outline_of(document)
-        reading = _read(name, pages, links, broken, found, outline, figures)
+        reading = _read(name, pages, links, broken, found, outline, _figure_names(data, name, figures))
         if figures is not None:
             save_figures(document, reading.blocks, Path(figures))
     return reading
+
+
+def _figure_names(data: bytes, name: str, folder: str | os.PathLike[str] | None) -> str:
+    """Give what the names of all figures begin with; in a folder, two files of one name keep theirs apart."""
+    stem = "figure" if name == "-" else PurePosixPath(name).stem
+    if folder is None:
+        return stem
+    return f"{Path(folder).as_posix()}/{stem}-{hashlib.sha256(data).hexdigest()[:8]}"
 
 
 def _read(
@@ -53,7 +62,7 @@ def _read(
     broken: list[LeftOut],
     found: dict[str, Any],
     outline: list[Entry],
-    figures: str | os.PathLike[str] | None,
+    figures: str,
 ) -> Reading:
     if not any(page.lines or any(isinstance(item, Table) for item in page.items) for page in pages):
         raise _wordless(name, pages, broken)
@@ -62,9 +71,7 @@ def _read(
     skipped = {id(item.line) for item in furniture} | {id(picture) for _, picture in repeated_pictures(pages)}
     elements = [with_captions(elements_of(page, skipped, habits)) for page in pages]
     set_headings(elements, habits, outline)
-    stem = "-".join(part for part in PurePosixPath(name).with_suffix("").parts if part not in {"/", "..", "."})
-    folder = "" if figures is None else f"{Path(figures).as_posix()}/"
-    written = _written(pages, elements, folder + (stem or "figure"))
+    written = _written(pages, elements, figures)
     left_out = [
         *map(_left_out, furniture, [pages[item.page - 1] for item in furniture]),
         *broken,

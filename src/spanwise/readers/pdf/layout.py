@@ -21,6 +21,9 @@ _NOTE_MARK: Final = re.compile(r"(?:\d{1,3}|[*†‡§¶]{1,3})\Z")
 _NOTES_FROM: Final = 0.5  # of the page's height: footnotes stand below
 _ADDRESS: Final = re.compile(r"\S+@\S+\Z|\S+://\S+\Z|www\.\S+\Z")
 _ALL_MONO: Final = 0.9  # of the characters: in such a document equal widths are no sign of code
+_AROUND: Final = 12  # lines before and after a line that tell where its column ends
+_ENOUGH: Final = 6
+_MOST: Final = 0.85  # of them end there or before: a title over two columns doesn't count
 _INDENT: Final = (0.6, 5.0)  # of the size: how far a first line is indented
 _RAGGED: Final = 0.06  # of the width: lines that are shorter could have taken the next word
 
@@ -73,7 +76,8 @@ class Habits:
                 previous = line
         self.mono = sum(count for (_, mono), count in sizes.items() if mono) > _ALL_MONO * sizes.total()
         usual = Counter({size: count for (size, mono), count in sizes.items() if mono == self.mono})
-        self.size = usual.most_common(1)[0][0] if usual else 10.0
+        most = usual.most_common(1)[0][1] if usual else 0
+        self.size = max((size for size, count in usual.items() if count >= 0.5 * most), default=10.0)  # notes are small
         self.tagged = tagged > 0.8 * total
         self._steps = _usual(distances)
 
@@ -285,20 +289,28 @@ def _is_new_paragraph(last: Line, line: Line, after: Line | None, right: float) 
 
 
 def _edges(page: Contents) -> dict[int, float]:
-    """Give for each line, by its id, how far right those lines and tables reach that begin about where it begins."""
+    """Give for each line, by its id, how far right its column reaches.
+
+    That is where most of the lines around it end that begin about where it begins; where they are few, the lines and
+    tables of the whole page tell.
+    """
     lines = page.lines
-    places = sorted([(line.box.left, line.box.right, line.size) for line in lines])
-    places += [(item.box.left, item.box.right, 0.0) for item in page.items if isinstance(item, Table)]
-    known: dict[tuple[int, float], float] = {}
+    places = [(line.box.left, line.box.right, line.size) for line in lines]
+    tables = [(item.box.left, item.box.right, 0.0) for item in page.items if isinstance(item, Table)]
     found: dict[int, float] = {}
-    for line in lines:
-        key = round(line.box.left), line.size
-        if key not in known:
-            near, most = 4 * line.size, 1.2 * line.size
-            like = [right for left, right, size in places if abs(left - key[0]) < near and size < most]
-            known[key] = max(like, default=line.box.right)
-        found[id(line)] = known[key]
+    for index, line in enumerate(lines):
+        near = _like(places[max(index - _AROUND, 0) : index + _AROUND + 1], line)
+        if len(near) < _ENOUGH:
+            found[id(line)] = max(_like(places + tables, line), default=line.box.right)
+        else:
+            found[id(line)] = sorted(near)[int(_MOST * (len(near) - 1))]
     return found
+
+
+def _like(places: Iterable[tuple[float, float, float]], line: Line) -> list[float]:
+    """Give where those end that begin about where a line begins, and aren't larger."""
+    start, reach, largest = line.box.left, 4 * line.size, 1.2 * line.size
+    return [right for left, right, size in places if abs(left - start) < reach and size < largest]
 
 
 def _set_depths(elements: Iterable[Element]) -> None:
