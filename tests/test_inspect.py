@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import spanwise
 from browsing import CORES, DETAILS, MARKED, WHOLE_TEXT, html_of, launched, positions, records_of, visited
 from conftest import DEMO
-from made_pdf import report
+from pdf_with_boxes import report
 from spanwise.documents import Block, Document, LeftOut, Metadata
 from spanwise.inspection import Inspection, page_of
 from spanwise.strategies import STRATEGIES

@@ -17,7 +17,7 @@ from reportlab.pdfgen.canvas import Canvas
 import spanwise
 from browsing import html_of
 from command import files, ran, records
-from made_pdf import report
+from pdf_with_boxes import report
 from spanwise.cli import inspecting, main
 from spanwise.documents import Document
 from spanwise.errors import MissingExtraError, UnreadableError

@@ -119,7 +119,8 @@ def _wordless(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -
     if pictured:
         rule = f"has no text: {pictured} of its {len(pages)} pages are pictures, as of a scan"
         return UnreadableError(name, rule, hint="recognise the text first, for example with ocrmypdf")
-    return UnreadableError(name, f"has no text: its {len(pages)} pages are empty")
+    empty = "its only page is empty" if len(pages) == 1 else f"its {len(pages)} pages are empty"
+    return UnreadableError(name, f"has no text: {empty}")
 
 
 def _written(

@@ -35,7 +35,7 @@ def furniture_of(pages: Sequence[Contents], size: float) -> list[Furniture]:
     for page in pages:
         for line in _attached(page, found):
             del found[id(line)]
-    return list(found.values())
+    return sorted(found.values(), key=lambda item: (item.page, item.line.box.top))
 
 
 def _attached(page: Contents, found: Mapping[int, Furniture]) -> list[Line]:

@@ -247,6 +247,8 @@ def _is_mixed(last: Line, line: Line, right: float) -> bool:
     """Whether a line in another style still belongs: the one before is full, and only its words' weight changes."""
     if abs(last.size - line.size) > 0.08 * max(last.size, line.size):
         return False
+    if last.words[-1].style.bold and line.words[0].style.bold and 0 < _distance(last, line) < 1.6 * line.size:
+        return not last.bold and not _is_new_paragraph(last, line, None, right)  # bold words over a line end
     full = last.box.right > right - 2.5 * last.size
     partly = any(word.style.bold for word in last.words) and any(word.style.bold for word in line.words)
     close = 0 < _distance(last, line) < 1.6 * line.size

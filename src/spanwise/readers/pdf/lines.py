@@ -16,6 +16,7 @@ _RAISED: Final = 0.8  # of the size of the line: what is smaller and stands high
 
 _RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
+_COMMENTS: Final = frozenset({"#", "//", "--", "/*", "*", ";", "%", "<!--"})
 LINK: Final = "\ufdd0"
 """Stands before the first word of a link while a text is being written; no text can hold it."""
 MOST_LINKS: Final = 60_000  # of one page
@@ -109,8 +110,19 @@ def line_of(words: Sequence[Word]) -> Line:
         around(word.box for word in words),
         main,
         all(word.style.bold for word in visible),
-        all(word.style.mono for word in visible),
+        all(word.style.mono for word in visible) or _is_comment(words),
         main.quarter == 0,
+    )
+
+
+def _is_comment(words: Sequence[Word]) -> bool:
+    """Whether a line is a comment in code whose letters the code's font doesn't have, as in Chinese."""
+    first = words[0]
+    return (
+        first.style.mono
+        and first.text in _COMMENTS
+        and len(words) > 1
+        and all(word.style.mono or _WIDE.match(word.text) for word in words)
     )
 
 
