@@ -17,7 +17,7 @@ from spanwise.documents import LeftOut, Link, Page
 from spanwise.errors import UnreadableError
 from spanwise.readers.blocks import Builder, Reading
 from spanwise.readers.pdf.about import outline_of, said_of
-from spanwise.readers.pdf.contents import Contents, Picture, contents_of
+from spanwise.readers.pdf.contents import Contents, Picture, contents_of, empty_contents
 from spanwise.readers.pdf.figures import save_figures, with_captions
 from spanwise.readers.pdf.furniture import Furniture, furniture_of, repeated_pictures
 from spanwise.readers.pdf.headings import Entry, set_headings
@@ -38,10 +38,10 @@ def read_pdf(
 ) -> Reading:
     """Read a PDF file; its figures are written to a folder if one is named."""
     with opened(data, name, password) as document:
-        pages, links, broken = _pages(document)
+        pages, broken = _pages(document)
         found = said_of(document)
         outline = outline_of(document)
-        reading = _read(name, pages, links, broken, found, outline, _figure_names(data, name, figures))
+        reading = _read(name, pages, broken, found, outline, _figure_names(data, name, figures))
         if figures is not None:
             save_figures(document, reading.blocks, Path(figures))
     return reading
@@ -58,7 +58,6 @@ def _figure_names(data: bytes, name: str, folder: str | os.PathLike[str] | None)
 def _read(
     name: str,
     pages: list[Contents],
-    links: list[list[Link]],
     broken: list[LeftOut],
     found: dict[str, Any],
     outline: list[Entry],
@@ -79,37 +78,27 @@ def _read(
         *_hidden(pages),
         *(_ornament(page, picture) for page, picture in repeated_pictures(pages)),
     ]
-    return _reading(written, links, found, tuple(left_out))
+    return _reading(written, [page.links for page in pages], found, tuple(left_out))
 
 
-def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[list[Link]], list[LeftOut]]:
+def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[LeftOut]]:
     """Read all pages; one that can't be read is empty, and said to be so."""
     import pypdfium2
 
     pages: list[Contents] = []
-    links: list[list[Link]] = []
     broken: list[LeftOut] = []
     for index in range(len(document)):
         try:
             page = document[index]
         except pypdfium2.PdfiumError:
             broken.append(LeftOut(f"page {index + 1} is damaged and can't be read", "", {"page": index + 1}))
-            pages.append(_empty(index + 1))
-            links.append([])
+            pages.append(empty_contents(index + 1))
             continue
         try:
-            contents, found = contents_of(document, page, index + 1)
+            pages.append(contents_of(document, page, index + 1))
         finally:
             page.close()
-        pages.append(contents)
-        links.append(found)
-    return pages, links, broken
-
-
-def _empty(number: int) -> Contents:
-    from spanwise.readers.pdf.geometry import Frame
-
-    return Contents(number, Frame(0, 0, 1, 1, 0), (), {}, (), False)
+    return pages, broken
 
 
 def _wordless(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -> UnreadableError:

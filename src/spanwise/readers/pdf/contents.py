@@ -39,9 +39,10 @@ class Contents(NamedTuple):
     items: tuple[Line | Table | Picture, ...]
     tags: dict[int, Tag]
     dots: tuple[Box, ...]
-    pictured: bool  # a picture covers the page
+    sizes: Counter[tuple[float, bool]]  # of its characters: their size, and whether all are equally wide
+    links: tuple[Link, ...] = ()  # which its words name by number
+    pictured: bool = False  # a picture covers the page
     hidden: str = ""  # text outside of what is shown
-    sizes: Counter[tuple[float, bool]] = Counter()  # noqa: RUF012  (of all its characters: size, and whether all are equally wide)
 
     @property
     def lines(self) -> list[Line]:
@@ -49,8 +50,13 @@ class Contents(NamedTuple):
         return [item for item in self.items if isinstance(item, Line)]
 
 
-def contents_of(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: int) -> tuple[Contents, list[Link]]:
-    """Read a page, and give its links, which its words name by number."""
+def empty_contents(number: int) -> Contents:
+    """Give what stands on a page that can't be read."""
+    return Contents(number, Frame(0, 0, 1, 1, 0), (), {}, (), Counter())
+
+
+def contents_of(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number: int) -> Contents:
+    """Read a page."""
     frame = Frame(*_visible(page), page.get_rotation() // 90 % 4)
     words, hidden = _parted(without_false_mono(words_of(page, frame)), frame)
     words, links = with_links(document, page, frame, words)
@@ -64,7 +70,7 @@ def contents_of(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number
     pictures, pictured = _pictures(drawings.pictures, frame)
     items = _with_pictures(_items(words, drawings, tags), pictures)
     dots, sizes = tuple(drawings.dots), _sizes(words, frame)
-    return Contents(number, frame, tuple(items), tags, dots, pictured, joined(hidden), sizes), links
+    return Contents(number, frame, tuple(items), tags, dots, sizes, tuple(links), pictured, joined(hidden))
 
 
 def _downwards(words: list[Word]) -> list[Word]:

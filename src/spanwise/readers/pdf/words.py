@@ -11,6 +11,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unicodedata import normalize
 
+from spanwise.documents import is_text
 from spanwise.readers.pdf.geometry import Box, Frame, around
 from spanwise.readers.pdf.library import address_of, calls
 
@@ -101,18 +102,10 @@ def _characters(textpage: Any, count: int) -> str:
     buffer = (ctypes.c_ushort * (count + 1))()
     written = raw.FPDFText_GetText(textpage, 0, count, buffer) - 1
     text = bytes(buffer)[: 2 * count].decode("utf-16-le", "surrogatepass")
-    if written == count and len(text) == count and text.isprintable() is not None and not _has_surrogates(text):
+    if written == count and len(text) == count and is_text(text):
         return text
     codes = [raw.FPDFText_GetUnicode(textpage, index) for index in range(count)]
     return "".join(chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd" for code in codes)
-
-
-def _has_surrogates(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 class _Reader:
