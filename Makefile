@@ -2,12 +2,14 @@
 # make test: set up .venv and run lint, types, import rules and all tests
 # make bench: compare with the peers, in an environment of its own (about ten minutes);
 #             BENCH="--markdown FOLDER --prose FOLDER" for texts of your own, BENCH=--quick for a first look
+# make bench-pdf: compare the reading of PDFs with other engines (about ten minutes);
+#             BENCH="--pdfs FOLDER" for files of your own
 
 PYTHON ?= python3
 BIN := .venv/bin
 SPECS := .venv/specs
 
-.PHONY: demo test bench lint types tests clean
+.PHONY: demo test bench bench-pdf lint types tests clean
 
 demo: .venv/ready
 	$(BIN)/spanwise demo
@@ -27,6 +29,9 @@ tests: .venv/ready $(SPECS)/ready /usr/bin/chromium
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python bench/run.py $(BENCH)
+
+bench-pdf: .venv-bench/ready /usr/bin/chromium
+	.venv-bench/bin/python bench/pdfs.py $(BENCH)
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv || (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv)

@@ -85,7 +85,7 @@ def _corpus_table(results: Figures, key: str, rows: list[Splitter]) -> str:
     note = (
         f"\nWith tiktoken: {speed['tiktoken']['described']}, against the bare count of the same.\n" if sampled else ""
     )
-    return _table((*head, "text lost", "sentences cut"), lines) + note
+    return table((*head, "text lost", "sentences cut"), lines) + note
 
 
 def _cost(speed: Figures, row: Splitter, counter: str) -> str:
@@ -127,7 +127,7 @@ def _growth_table(growth: Figures, rows: list[Splitter]) -> str:
     for name, figures in growth.items():
         cells = [figures.get(str(size), {}) for size in SIZES]
         lines.append((labels.get(name, name), *map(_grown, cells), *map(_memory, cells)))
-    return _table(head, lines) + GROWTH_NOTE
+    return table(head, lines) + GROWTH_NOTE
 
 
 def _grown(figures: Figures) -> str:
@@ -158,7 +158,7 @@ def _footprint_table(results: Figures) -> str:
         " vocabulary and all. Installed is what pip puts\ninto an empty folder, without numpy and compiled files.\n"
     )
     head = ("", "import", "first chunk", "installed", "numpy, if needed", "packages")
-    return _table(head, lines) + note
+    return table(head, lines) + note
 
 
 def _times(ratio: float | None) -> str:
@@ -170,7 +170,8 @@ def _versions(results: Figures) -> str:
     return f"Python {results['python']}; {named}.\n"
 
 
-def _table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
+def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
+    """Write a Markdown table; all columns but the first are numbers."""
     cells = [list(head), *map(list, lines)]
     rule = ["---", *(["---:"] * (len(cells[0]) - 1))]
     return "\n".join(f"| {' | '.join(line)} |" for line in [cells[0], rule, *cells[1:]]) + "\n"

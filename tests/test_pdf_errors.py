@@ -226,7 +226,7 @@ def test_a_batch_goes_on_and_names_every_file_that_fails(tmp_path: Path) -> None
     assert read == {"in/a.pdf", "in/f.pdf", "in/g.pdf"}
     assert done.code == 1
     for name, words in {
-        "b.pdf": "is empty", "c.pdf": "needs a password", "d.pdf": "pictures", "e.pdf": "is not a PDF",
+        "b.pdf": "is empty", "c.pdf": "needs a password", "d.pdf": "is a picture", "e.pdf": "is not a PDF",
         "f.pdf": "page 2 is a picture", "h.pdf": "cut off",
     }.items():  # fmt: skip
         assert re.search(rf"in/{name}.*{words}", done.err), (name, done.err)

@@ -33,6 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
         })  # fmt: skip
     else:
         sys.stdout.buffer.write(document.text.encode())
+        if sys.stdout.isatty() and not document.text.endswith("\n"):
+            sys.stdout.buffer.write(b"\n")  # what is said next begins on a line of its own
         sys.stdout.buffer.flush()
     _tell_left_out(document)
     return 0
@@ -110,7 +112,7 @@ def _place(block: dict[str, Any]) -> str:
     """Say where a block stands in its source: page, then what the reader knows, else the line."""
     page = f"page {block['page']}" if block["page"] else ""
     source = block["source_ref"] or {}
-    detail = ", ".join(f"{name} {value}" for name, value in source.items()) or (
+    detail = ", ".join(f"{name} {value}" for name, value in source.items() if name != "page" or not page) or (
         f"line {block['line']}" if not page else ""
     )
     return " ".join(filter(None, (page, detail)))

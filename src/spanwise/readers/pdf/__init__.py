@@ -106,7 +106,10 @@ def _wordless(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -
         return UnreadableError(name, "is damaged: none of its pages can be read")
     pictured = sum(page.pictured or bool(page.items) for page in pages)
     if pictured:
-        rule = f"has no text: {pictured} of its {len(pages)} pages are pictures, as of a scan"
+        which = (
+            "its only page is a picture" if len(pages) == 1 else f"{pictured} of its {len(pages)} pages are pictures"
+        )
+        rule = f"has no text: {which}, as of a scan"
         return UnreadableError(name, rule, hint="recognise the text first, for example with ocrmypdf")
     empty = "its only page is empty" if len(pages) == 1 else f"its {len(pages)} pages are empty"
     return UnreadableError(name, f"has no text: {empty}")

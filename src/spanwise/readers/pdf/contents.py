@@ -186,9 +186,10 @@ def _with_pictures(items: Sequence[Line | Table], pictures: Iterable[Picture]) -
     """Put each picture behind the last item that stands above it in its column."""
     placed: list[Line | Table | Picture] = list(items)
     for picture in pictures:
+        column = around([picture.box, *(item.box for item in placed if item.box.shared_width(picture.box) > 0)])
         at = 0
         for index, item in enumerate(placed):
-            above = item.box.bottom <= picture.box.top + 3 and item.box.shared_width(picture.box) > 0
+            above = item.box.bottom <= picture.box.top + 3 and item.box.shared_width(column) > 0
             at = index + 1 if above else at
         placed.insert(at, picture)
     return placed

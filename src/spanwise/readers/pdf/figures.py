@@ -52,7 +52,8 @@ def _names(element: Element, picture: Box) -> bool:
         return False
     first, last = element.lines[0], element.lines[-1]
     below, above = first.box.top - picture.bottom, picture.top - last.box.bottom
-    return min(abs(below), abs(above)) <= _NEAR * first.size and first.box.shared_width(picture) > 0
+    distance = min(abs(below), abs(above))
+    return distance <= (_NEAR if first.box.shared_width(picture) > 0 else _NEAR / 2) * first.size
 
 
 def save_figures(document: pypdfium2.PdfDocument, blocks: Sequence[Block], folder: Path) -> None:

@@ -77,10 +77,11 @@ def _repeated(pages: Sequence[Contents]) -> list[Furniture]:
         for line, top in _edges(page):
             places[top, _NUMBERS.sub("#", line.text.lower())].append((page.number, line))
     found: list[Furniture] = []
+    written = sum(bool(page.lines) for page in pages)
     for (top, text), lines in places.items():
         for group in _at_one_height(lines):
             numbers = {number for number, _ in group}
-            if len(numbers) >= max(2, min(len(pages) * 0.25, 10)) and _is_believable(text, group, len(pages)):
+            if len(numbers) >= max(2, min(written * 0.25, 10)) and _is_believable(text, group, written):
                 found += [Furniture(number, line, _reason(line, top=top)) for number, line in group]
     return found
 

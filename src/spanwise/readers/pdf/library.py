@@ -93,7 +93,7 @@ def _refusal(data: bytes, name: str, password: str | None, code: int | None) -> 
     if code == _HANDLER_ERROR:
         return UnreadableError(name, "is encrypted in a way that can't be read")
     if b"%PDF-" not in data[:1024]:
-        return UnreadableError(name, "is not a PDF", hint="if it is another format under this name, say so: --format")
+        return UnreadableError(name, "is not a PDF", hint="if it is another format, say which: --input-format")
     if b"%%EOF" not in data[-2048:]:
         return UnreadableError(name, "is cut off: its end is missing", hint="fetch or copy the file again")
     return UnreadableError(name, "is damaged and can't be opened", hint="open and save it again in a PDF viewer")

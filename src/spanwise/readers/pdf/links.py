@@ -35,14 +35,15 @@ def with_links(
     last: _Anchor | None = None
     for word in [piece for whole in words for piece in _pieces(whole, anchors)]:
         over = _anchor_of(word.box, anchors)
+        text = _covered(word, over.box) if over else ""
         if over and last and over.target == last.target:
             said = links[-1].text
-            between = glue(said, word.text) if word.spaced else ""
-            links[-1] = links[-1]._replace(text=said + between + word.text)
+            between = glue(said, text) if word.spaced else ""
+            links[-1] = links[-1]._replace(text=said + between + text)
             done.append(word)
         elif over and len(links) < MOST_LINKS:
             done.append(word._replace(link=len(links)))
-            links.append(Link(over.target, word.text))
+            links.append(Link(over.target, text))
         else:
             done.append(word)
         last = over
@@ -66,6 +67,11 @@ def _pieces(word: Word, anchors: Sequence[_Anchor]) -> list[Word]:
         spaced, broken = word.spaced and start == 0, word.broken and end == length
         pieces.append(word._replace(text=word.text[start:end], box=place, spaced=spaced, broken=broken))
     return pieces
+
+
+def _covered(word: Word, anchor: Box) -> str:
+    """Give a word without the marks that stand behind the link."""
+    return word.text.rstrip(".,;:!?") or word.text if word.box.right > anchor.right + 1 else word.text
 
 
 def _anchor_of(box: Box, anchors: Sequence[_Anchor]) -> _Anchor | None:
