@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.readers.pdf.geometry import Box, Frame
+from spanwise.readers.pdf.library import address_of, calls
 
 if TYPE_CHECKING:
     import pypdfium2
 
-_TEXT, _PATH, _IMAGE, _FORM = 1, 2, 3, 5
+_PATH, _IMAGE, _FORM = 2, 3, 5
+_DRAWN: Final = frozenset({_PATH, _IMAGE, _FORM})
 _MOVE, _LINE, _CURVE = 2, 0, 1
 _THIN: Final = 2.5  # points: a rectangle that is thinner is a rule
 _SHORT: Final = 4.0  # points: a rule that is shorter rules nothing
@@ -42,7 +44,7 @@ def drawings_of(page: pypdfium2.PdfPage, frame: Frame) -> Drawings:
     found = Drawings([], [], [], [], [])
     collector = _Collector(found, frame)
     count = raw.FPDFPage_CountObjects(page)
-    collector.objects((raw.FPDFPage_GetObject(page, index) for index in range(count)), _UNCHANGED, 0)
+    collector.objects(address_of(page), calls().placed, count, _UNCHANGED, 0)
     return found
 
 
@@ -52,24 +54,28 @@ class _Collector:
         self._frame = frame
         self._left = _MOST_OBJECTS
 
-    def objects(self, handles: Iterator[Any], matrix: Matrix, depth: int) -> None:
+    def objects(
+        self, owner: int, object_of: Callable[[int, int], int | None], count: int, matrix: Matrix, depth: int
+    ) -> None:
+        """Look at all objects of a page or a form; most are text, so little is done before that is known."""
         import pypdfium2.raw as raw
 
-        for handle in handles:
+        kind_of = calls().kind
+        for index in range(min(count, self._left)):
+            place = object_of(owner, index)
+            kind = kind_of(place) if place else 0
+            if not place or kind not in _DRAWN:
+                continue
             self._left -= 1
-            if self._left < 0:
-                return
-            kind = raw.FPDFPageObj_GetType(handle)
+            handle = ctypes.cast(place, raw.FPDF_PAGEOBJECT)
             if kind == _PATH:
                 self._path(handle, matrix)
             elif kind == _IMAGE:
                 if box := self._box(handle, matrix):
                     self._found.pictures.append(box)
-            elif kind == _FORM and depth < _DEEPEST_FORM:
-                inner = _matrix_of(handle)
-                count = raw.FPDFFormObj_CountObjects(handle)
-                children = (raw.FPDFFormObj_GetObject(handle, index) for index in range(max(count, 0)))
-                self.objects(children, _product(inner, matrix), depth + 1)
+            elif depth < _DEEPEST_FORM:
+                inner = _product(_matrix_of(handle), matrix)
+                self.objects(place, calls().inner, max(raw.FPDFFormObj_CountObjects(handle), 0), inner, depth + 1)
 
     def _box(self, handle: Any, matrix: Matrix) -> Box | None:
         import pypdfium2.raw as raw

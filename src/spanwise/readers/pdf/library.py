@@ -32,6 +32,9 @@ class Calls(NamedTuple):
     mode: Callable[[int], int]
     tag: Callable[[int], int]
     marks: Callable[[int], int]
+    placed: Callable[[int, int], int | None]  # an object of a page by its number
+    inner: Callable[[int, int], int | None]  # an object of a form by its number
+    kind: Callable[[int], int]
 
 
 @cache
@@ -53,6 +56,9 @@ def calls() -> Calls:
         found(raw.FPDFTextObj_GetTextRenderMode, number, address),
         found(raw.FPDFPageObj_GetMarkedContentID, number, address),
         found(raw.FPDFPageObj_CountMarks, number, address),
+        found(raw.FPDFPage_GetObject, address, address, number),
+        found(raw.FPDFFormObj_GetObject, address, address, ctypes.c_ulong),
+        found(raw.FPDFPageObj_GetType, number, address),
     )
 
 

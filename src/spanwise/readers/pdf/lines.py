@@ -16,6 +16,7 @@ _RAISED: Final = 0.8  # of the size of the line: what is smaller and stands high
 
 _RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
+_SPOKEN: Final = re.compile(r"[^\W_]")
 _COMMENTS: Final = frozenset({"#", "//", "--", "/*", "*", ";", "%", "<!--"})
 LINK: Final = "\ufdd0"
 """Stands before the first word of a link while a text is being written; no text can hold it."""
@@ -103,7 +104,7 @@ def line_of(words: Sequence[Word]) -> Line:
         lengths[name] = lengths.get(name, 0) + len(word.text)
         styles[name] = word.style
     main = styles[max(lengths, key=lambda name: lengths[name])]
-    visible = [word for word in words if any(letter.isalnum() for letter in word.text)] or words
+    visible = [word for word in words if _SPOKEN.search(word.text)] or words
     return Line(
         tuple(words),
         joined(words),
@@ -134,7 +135,8 @@ def _goes_on(last: Word, line: Box, word: Word) -> bool:
     size = max(word.style.size, last.style.size)
     if word.box.shared_height(last.box) <= _BESIDE * min(word.box.height, last.box.height):
         return False
-    if _RIGHT_TO_LEFT.search(word.text) or _RIGHT_TO_LEFT.search(last.text):
+    plain = word.text.isascii() and last.text.isascii()
+    if not plain and (_RIGHT_TO_LEFT.search(word.text) or _RIGHT_TO_LEFT.search(last.text)):
         return line.left - word.box.right < 3 * size and word.box.left - line.right < 3 * size
     return word.box.left > last.box.right - _BACKWARDS * size and word.box.left > line.left
 

@@ -131,31 +131,30 @@ class _Reader:
             spaced = start > reached
             reached = end if broken else -1
             if letters:
-                yield from self._styled(letters, start, spaced=spaced, broken=broken)
+                whole = self._whole(letters, start, spaced, broken)
+                if whole is not None:
+                    yield whole
+                else:
+                    yield from self._parted(letters, start, spaced=spaced, broken=broken)
 
-    def _styled(self, letters: str, start: int, *, spaced: bool, broken: bool) -> Iterator[Word]:
-        """Give a word, in several where its style or its line changes."""
-        last, page = start + len(letters) - 1, self._textpage
+    def _whole(self, letters: str, start: int, spaced: bool, broken: bool) -> Word | None:
+        """Give a word whose first and last character agree in line and style; None for one that may be several."""
+        if not letters.isalpha() and _MAY_HOLD_NOTE.search(letters):
+            return None
+        box_of, page, address = self._calls.box, self._textpage, self._address
         style = self._style_at(start)
-        self._calls.box(page, start, self._address)
-        if last == start:
+        box_of(page, start, address)
+        if len(letters) == 1:
             left, top, right, bottom = self._corners[:4]
-            yield Word(_tidy(letters), self._frame.shown(left, top, right, bottom), style, spaced, broken)
-            return
-        if _MAY_HOLD_NOTE.search(letters):
-            yield from self._parted(letters, start, spaced=spaced, broken=broken)
-            return
-        self._calls.box(page, last, self._address + 16)
-        left, top, right, bottom, left_too, top_too, right_too, bottom_too = self._corners
-        if style is self._style_at(last) and _in_line(
-            left, top, right, bottom, left_too, top_too, right_too, bottom_too
-        ):
-            box = self._frame.shown(
-                min(left, left_too), max(top, top_too), max(right, right_too), min(bottom, bottom_too)
-            )
-            yield Word(_tidy(letters), box, style, spaced, broken)
-            return
-        yield from self._parted(letters, start, spaced=spaced, broken=broken)
+        else:
+            last = start + len(letters) - 1
+            box_of(page, last, address + 16)
+            left, top, right, bottom, other, above, far, below = self._corners
+            if style is not self._style_at(last) or not _in_line(left, top, right, bottom, other, above, far, below):
+                return None
+            left, top = other if other < left else left, above if above > top else top
+            right, bottom = far if far > right else right, below if below < bottom else bottom
+        return Word(_tidy(letters), self._frame.shown(left, top, right, bottom), style, spaced, broken)
 
     def _parted(self, letters: str, start: int, *, spaced: bool, broken: bool) -> Iterator[Word]:
         """Part a word where its style or its line changes."""
