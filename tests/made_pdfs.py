@@ -68,10 +68,10 @@ def parts_of(document: Document, parts: Sequence[Part]) -> list[Any]:
     ]
 
 
-def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """Write a table as Markdown."""
+def markdown_table(rows: Sequence[Sequence[str]], *, head: bool = True) -> str:
+    """Write rows as Markdown does; the rows of a table that goes on over a page have no `head`."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "| " + " | ".join(["---"] * len(rows[0])) + " |", *lines[1:]])
+    return "\n".join([lines[0], "| " + " | ".join(["---"] * len(rows[0])) + " |", *lines[1:]] if head else lines)
 
 
 def figure(caption: str = "", page: int = 1, count: int = 1) -> str:

@@ -202,8 +202,7 @@ def _over_pages(language: str, *, repeated: bool, ruled: bool = True) -> Made:
         if ruled:
             _grid(sheet, len(shown))
         _cells(sheet, shown, head=len(shown) > 20)
-        told = shown if len(shown) > 20 else [[""] * 3, *rows]
-        sheet.tell("table", markdown_table(told))
+        sheet.tell("table", markdown_table(shown, head=len(shown) > 20))
     sheet.y += 24
     sheet.paragraph(texts.body[1])
     return sheet.done()

@@ -387,7 +387,7 @@ def test_a_folder_without_documents_says_what_was_passed_over(folder: Path, caps
     files(folder, {"other/a.bin": b"", "other/b.bin": b""})
     assert refused(capsys, "chunk", "other").splitlines() == [
         "error: `other` holds no documents",
-        "hint: left out: no reader for .bin 2; readers know .log, .markdown, .md, .mdx, .text, .txt",
+        "hint: left out: no reader for .bin 2; readers know .log, .markdown, .md, .mdx, .pdf, .text, .txt",
     ]
 
 

@@ -192,11 +192,17 @@ def test_a_printed_table_over_pages_has_its_head_on_each(name: str, language: st
     assert (first.page, second.page) == (1, 2)
 
 
-def test_a_table_without_its_head_on_the_second_page_has_an_empty_one(language: str, tmp_path: Path) -> None:
+def test_a_table_that_goes_on_without_its_head_takes_it_from_the_page_before(language: str, tmp_path: Path) -> None:
     document = read_made(made("table_with_its_head_on_the_first_page", language).data, tmp_path)
     first, second = tables(document)
-    assert rows(document, second)[0] == "|  |  |  |\n| --- | --- | --- |"
-    assert [len(table.parts) for table in (first, second)] == [21, 21]
+    assert [len(table.parts) for table in (first, second)] == [21, 20]
+    assert not any(part.header for part in second.parts)
+    head = rows(document, first)[0]
+    chunks = spanwise.chunk(document, max_tokens=200, target_tokens=150, min_tokens=20)
+    later = [chunk for chunk in chunks if chunk.chunk_type == "table" and chunk.page_start == 2]
+    assert len(later) > 1
+    assert all(chunk.full_text.startswith(f"{head}\n| ") for chunk in later)
+    assert not any(head in chunk.normalized_text for chunk in later)
 
 
 def test_every_chunk_of_a_long_table_begins_with_its_head(language: str, tmp_path: Path) -> None:

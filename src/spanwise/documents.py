@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
@@ -113,6 +113,20 @@ class Block(_BlockFields):
     def span(self) -> Span:
         """The block's range as a `Span`."""
         return Span(self.start, self.end)
+
+
+def is_headless(block: Block) -> bool:
+    """Whether a table goes on with one on the page before, where its head stands."""
+    return block.kind == "table" and bool(block.parts) and not block.parts[0].header
+
+
+def table_head(blocks: Sequence[Block], index: int) -> Part | None:
+    """Find the head of a table: its own, or, where it goes on over pages, that of the table it goes on with."""
+    while index >= 0 and blocks[index].kind == "table" and blocks[index].parts:
+        if not is_headless(blocks[index]):
+            return blocks[index].parts[0]
+        index -= 1
+    return None
 
 
 class Page(NamedTuple):

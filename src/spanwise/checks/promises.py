@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from spanwise.checks.findings import Faults, Record, shortened
-from spanwise.documents import Block, Document
+from spanwise.documents import Block, Document, table_head
 from spanwise.strategies.drafts import continues, is_finished, sentence_ends
 from spanwise.tokens import NEAR, Tokenizer
 
@@ -98,10 +98,9 @@ def _structure_overlap(case: Case) -> Faults:
 
 def _repeated_head(case: Case) -> Faults:
     """Later parts of a table repeat its head."""
-    block = case.core[0]
-    if block.kind != "table" or not block.parts or case.record["char_start"] < block.parts[0].end:
+    head = table_head(case.document.blocks, case.record["core_block_indices"][0])
+    if not head or case.record["char_start"] < head.end:
         return
-    head = block.parts[0]
     repeated = any(
         piece["role"] == "context" and piece["start"] == head.start and piece["end"] == head.end
         for piece in case.record["pieces"]

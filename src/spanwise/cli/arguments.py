@@ -103,13 +103,12 @@ def _chunk(commands: Any) -> None:
     command = _command(
         commands, "chunk", "chunk files, folders, or what is piped in", chunking.run,
         "spanwise chunk docs/ -o chunks.jsonl --jobs 4",
-        "spanwise chunk notes/ --strategy fixed --max-tokens 300 --exclude 'drafts/'",
         "cat page.md | spanwise chunk - --meta source_url=https://example.com/page | head -3", takes="PATH ...",
     )  # fmt: skip
     command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders (.gitignore holds), or - for stdin")
     output = command.add_argument_group("output")
     output.add_argument("-o", "--output", metavar="FILE", help="write here; appears whole or not at all")
-    what = f"{', '.join(OUTPUTS)}; default: by FILE's ending, view on a terminal, else jsonl"
+    what = f"{', '.join(OUTPUTS)}; by default as FILE ends"
     output.add_argument("--format", choices=OUTPUTS, metavar="NAME", help=what)
     output.add_argument("--dialect", choices=DIALECTS, metavar="NAME", help=f"field names of: {', '.join(DIALECTS)}")
     output.add_argument("--id-prefix", default=DEFAULT_PREFIX, metavar="P", help="of ids in confluence (EDU)")
@@ -191,6 +190,7 @@ def _inspect(commands: Any) -> None:
     output.add_argument("-q", "--quiet", action="store_true", help="no summary and no warnings")
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
     command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
+    command.add_argument("--figures", metavar="DIR", help="as for chunk, so that the ids are the same")
     command.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata, as for chunk")
     _settings(command)
 

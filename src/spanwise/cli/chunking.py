@@ -43,7 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     dialect = general["dialect"].value if "dialect" in general else None
     form = arguments.format or _usual_format(arguments.output, dialect)
     offsets, form_given = tuple(arguments.offsets), arguments.input_format
-    order = Order(dialect, arguments.id_prefix, form_given, offsets, arguments.password, arguments.figures)
+    figures = prepared_folder(arguments.figures)
+    order = Order(dialect, arguments.id_prefix, form_given, offsets, arguments.password, figures)
     if (tokenizer := settings_of(general).tokenizer) not in TOKENIZERS:
         tokenizer_of(tokenizer)  # a wrong file is told once, not for every document; known names need no loading here
     piped = "-" in arguments.paths
@@ -58,6 +59,22 @@ def run(arguments: argparse.Namespace) -> int:
     if not jobs:
         raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=_nothing_found(found))
     return _chunk_all(jobs, found, form, arguments)
+
+
+def prepared_folder(folder: str | None) -> str | None:
+    """Make the folder for figures, so that one that can't be used is told once, before any work."""
+    if folder is None:
+        return None
+    hint = "name a folder that can be written to"
+    if not folder:
+        raise OptionError("--figures", "must name a folder", value=folder, hint=hint)
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError("--figures", f"can't be made ({error.strerror})", value=folder, hint=hint) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OptionError("--figures", "can't be written to", value=folder, hint=hint)
+    return folder
 
 
 def _usual_format(output: str | None, dialect: str | None) -> str:

@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 
 from spanwise.api import chunk
 from spanwise.batches import Job, Order, document_of
-from spanwise.cli.chunking import config_of, flags_of, refuse_to_overwrite, with_checked_extra
+from spanwise.cli.chunking import config_of, flags_of, prepared_folder, refuse_to_overwrite, with_checked_extra
 from spanwise.cli.terminal import for_people, one_line, said
 from spanwise.cli.writing import opened
 from spanwise.documents import Document
@@ -35,7 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
     settings = with_checked_extra(settings_of(said_of_file))
     if arguments.file != "-":
         refuse_to_overwrite(output, [arguments.file], flag="--html")
-    order = Order(format=arguments.input_format, password=arguments.password)
+    order = Order(
+        format=arguments.input_format, password=arguments.password, figures=prepared_folder(arguments.figures)
+    )
     job = Job(arguments.file, settings, order, _piped(arguments.file))
     document, _ = document_of(job)
     records = [

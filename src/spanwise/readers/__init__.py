@@ -54,16 +54,19 @@ def read_file(
     place = Path(path)
     # a name on disk may be no text; two that differ must not become one
     name = place.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    known = form is None  # by the ending alone
     if form is None:
         form = EXTENSIONS.get(place.suffix.lower())
         if form is None:
-            known = ", ".join(sorted(filter(None, EXTENSIONS)))
-            hint = f"known: {known}; if it is one of these under another name, say its format: {' or '.join(INPUTS)}"
+            endings = ", ".join(sorted(filter(None, EXTENSIONS)))
+            hint = f"known: {endings}; if it is one of these under another name, say its format: {' or '.join(INPUTS)}"
             raise UnreadableError(name, "has an extension that no reader knows", hint=hint)
     try:
         data = place.read_bytes()
     except (OSError, ValueError) as error:
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
+    if known and data.startswith(_PDF):
+        form = "pdf"  # a name may lie, or have no ending
     return read_bytes(data, name, form, {"file_path": name, **given}, access)
 
 

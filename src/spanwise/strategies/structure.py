@@ -12,7 +12,7 @@ from typing import Final
 
 from spanwise.context import NOTHING, Repeated, Task
 from spanwise.cuts import block_cuts
-from spanwise.documents import LEFT_OUT_KINDS, Block
+from spanwise.documents import LEFT_OUT_KINDS, Block, is_headless, table_head
 from spanwise.options import Options, option
 from spanwise.overlaps import prose_start
 from spanwise.packing import Range, divide, divide_once, fill
@@ -102,7 +102,8 @@ class Structure:
         if plan.first != plan.last:
             return NOTHING
         block = task.document.blocks[plan.first]
-        if block.kind not in _APART or (plan.start <= block.start and plan.end >= block.end):
+        whole = plan.start <= block.start and plan.end >= block.end
+        if block.kind not in _APART or (whole and not is_headless(block)):
             return NOTHING
         before, after, prices = _context(task, plan.first)
         wanted = Repeated(
@@ -244,16 +245,18 @@ def _too_short(draft: Draft, smallest: int) -> bool:
 def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]]:
     """Say what the parts of a block repeat before and after themselves, and what that costs; found out only once."""
     if index not in task.contexts:
-        before, after = _context_ranges(task, task.document.blocks[index])
+        before, after = _context_ranges(task, index)
         task.contexts[index] = before, after, (_price(task, before), _price(task, after))
     found: tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]] = task.contexts[index]
     return found
 
 
-def _context_ranges(task: Task, block: Block) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
+def _context_ranges(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
     """Say what the parts of a table or of fenced code repeat before and after themselves."""
+    block = task.document.blocks[index]
     if block.kind == "table":
-        return ((block.parts[0].start, block.parts[0].end),) if block.parts else (), ()
+        head = table_head(task.document.blocks, index)
+        return ((head.start, head.end),) if head else (), ()
     opening = _FENCE.match(task.text, block.start, block.end)
     if not opening:
         return (), ()

@@ -206,6 +206,8 @@ def _is_table(texts: Sequence[list[list[Word]]], rows: Sequence[_Row], width: in
     firsts = [" ".join(word.text for word in cells[0]) for cells in texts if cells[0]]
     if sum(bool(_MARKER.match(first)) for first in firsts) > 0.5 * len(firsts):
         return False
+    if sum(len(first) == 1 and not first.isalnum() for first in firsts) > 0.6 * len(firsts):
+        return False  # bullets of any kind
     return width > 2 or _is_straight(texts)
 
 

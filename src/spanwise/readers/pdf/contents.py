@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pypdfium2
 
 _SMALLEST_PICTURE: Final = 28.0  # points: what is smaller is an ornament
+_TAGS_USED: Final = 0.5  # of the tags of a page have text, if they are to be believed
 _BACKGROUND: Final = 0.85  # of the page: a picture that is larger lies under the text
 
 
@@ -66,11 +67,17 @@ def contents_of(document: pypdfium2.PdfDocument, page: pypdfium2.PdfPage, number
         words, drawings = _turned(words, drawings, frame)
     if frame.turns or frame.rotation:
         words = _downwards(words)
-    tags = tags_of(page) if any(word.style.tag >= 0 for word in words) else {}
+    tags = _believed(tags_of(page), words) if any(word.style.tag >= 0 for word in words) else {}
     pictures, pictured = _pictures(drawings.pictures, frame)
     items = _with_pictures(_items(words, drawings, tags), pictures)
     dots, sizes = tuple(drawings.dots), _sizes(words, frame)
     return Contents(number, frame, tuple(items), tags, dots, sizes, tuple(links), pictured, joined(hidden))
+
+
+def _believed(tags: dict[int, Tag], words: Iterable[Word]) -> dict[int, Tag]:
+    """Give the tags of a page, if its words use them; a page that was edited may give all its text one number."""
+    used = {word.style.tag for word in words}
+    return tags if len(used & tags.keys()) >= _TAGS_USED * len(tags) else {}
 
 
 def _downwards(words: list[Word]) -> list[Word]:

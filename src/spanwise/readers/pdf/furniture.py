@@ -31,7 +31,8 @@ class Furniture(NamedTuple):
 
 def furniture_of(pages: Sequence[Contents], size: float) -> list[Furniture]:
     """Find the headers, footers and page numbers of a document whose text is mostly of this size."""
-    found = {id(item.line): item for item in [*_repeated(pages), *_lone(pages, size), *_marked(pages)]}
+    every = [*_repeated(pages), *_lone(pages, size), *_marked(pages), *_beside(pages)]
+    found = {id(item.line): item for item in every}
     for page in pages:
         for line in _attached(page, found):
             del found[id(line)]
@@ -156,6 +157,31 @@ def _marked(pages: Sequence[Contents]) -> list[Furniture]:
             if all(word.style.artifact for word in line.words):
                 found.append(Furniture(page.number, line, _reason(line, top=top)))
     return found
+
+
+def _beside(pages: Sequence[Contents]) -> list[Furniture]:
+    """Find running titles and page numbers that stand beside the text, at one place of page after page."""
+    places: dict[tuple[int, str], list[tuple[int, Line]]] = defaultdict(list)
+    for page in pages:
+        left, right = _text_edges(page)
+        for line in page.lines:
+            if line.box.right < left or line.box.left > right:
+                places[round(line.box.left / 6), _NUMBERS.sub("#", line.text.lower())].append((page.number, line))
+    fewest = max(3, 0.25 * len(pages))
+    found: list[Furniture] = []
+    for (_, text), lines in places.items():
+        for group in _at_one_height(lines):
+            if len({number for number, _ in group}) >= fewest and (text.strip("#") or _counts(group)):
+                found += [Furniture(number, line, "text in the margin") for number, line in group]
+    return found
+
+
+def _text_edges(page: Contents) -> tuple[float, float]:
+    """Give where the text of a page begins and ends, by its longer lines."""
+    long = [line.box for line in page.lines if line.upright and len(line.words) > 4]
+    if len(long) < 5:
+        return -1e9, 1e9
+    return sorted(box.left for box in long)[len(long) // 10], sorted(box.right for box in long)[-1 - len(long) // 10]
 
 
 def _reason(line: Line, *, top: bool) -> str:

@@ -16,9 +16,13 @@ _CAPTION: Final = re.compile(
 )
 _LARGER: Final = 1.12  # of the usual size
 _LONGEST: Final = 200
+_LONGEST_TAGGED: Final = 300
 _LONGEST_BOLD: Final = 110
 _MOST_OF_TEXT: Final = 0.35  # where more than this is called a heading, the tags are not to be believed
 _NUMBERING: Final = re.compile(r"\W*(?:\d+(?:\.\d+)*|[ivxlc]+)[.)]?\s+", re.IGNORECASE)
+_NUMBERS: Final = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d]")
+_CHAPTER: Final = re.compile(r"(?:chapter|kapitel|rozdział|глава)\s+\d+|第[一二三四五六七八九十\d]+章", re.IGNORECASE)
+_LITTLE: Final = 700  # characters of a page that is a cover
 _DEEPEST: Final = 6
 
 Look = tuple[float, bool]
@@ -41,20 +45,68 @@ def set_headings(pages: Sequence[Sequence[Element]], habits: Habits, outline: Se
     """Turn the paragraphs that are headings into headings."""
     elements = [element for page in pages for element in page]
     tagged = [element for element in elements if element.kind == "heading"]
+    for element in tagged:
+        if len(element.text) > _LONGEST_TAGGED:
+            element.kind, element.level = "paragraph", 0
+    tagged = [element for element in tagged if element.kind == "heading"]
     if tagged and _are_believable(tagged, elements):
         _level_by_look([element for element in tagged if not element.level], tagged)
         _add_title(elements, tagged)
+        _add_alike([element for element in elements if element.tag is None], habits, tagged)
         return
     for element in tagged:
         element.kind, element.level = "paragraph", 0
     if outline and _set_by_outline(pages, outline):
-        _add_alike(elements, habits)
+        _add_alike(elements, habits, [element for element in elements if element.kind == "heading"])
         return
-    found = [element for page in pages for element in _by_look(page, habits)]
-    looks = sorted({_look(element) for element in found}, reverse=True)
-    levels = _levels(looks)
+    _set_levels([_by_look(page, habits) for page in pages], pages)
+
+
+def _set_levels(found: Sequence[Sequence[Element]], pages: Sequence[Sequence[Element]]) -> None:
+    """Give headings their levels: by how large they are, but for a cover and a title; numbers overrule that."""
+    headings = [element for page in found for element in page]
+    title = _title_of(headings, pages)
+    counted = [element for page in found[_has_cover(pages) :] for element in page if element is not title]
+    levels = _levels(sorted({_look(element) for element in counted}, reverse=True))
+    shift = int(title is not None)
+    for element in headings:
+        look = _look(element)
+        level = levels[look] + shift if look in levels and element is not title else 1
+        _make_heading(element, min(level, _DEEPEST))
+    _number_levels(headings, shift)
+
+
+def _has_cover(pages: Sequence[Sequence[Element]]) -> bool:
+    """Whether the first of many pages says little: its type is for show."""
+    return len(pages) > 3 and sum(len(element.text) for element in pages[0]) < _LITTLE
+
+
+def _title_of(headings: Sequence[Element], pages: Sequence[Sequence[Element]]) -> Element | None:
+    """Give the title: what a document of several headings begins with, in a look of its own."""
+    first = next((element for page in pages for element in page), None)
+    if len(headings) < 3 or headings[0] is not first:
+        return None
+    return first if sum(_look(element) == _look(first) for element in headings) == 1 else None
+
+
+def _number_levels(found: Sequence[Element], shift: int) -> None:
+    """Let numbers such as 2.1 say the level, if several headings have them."""
+    numbered = {id(element): depth for element in found if (depth := _depth(element.text))}
+    if len(numbered) < 3 or len(set(numbered.values())) < 2:
+        return
+    alike = {_look(element): numbered[id(element)] for element in found if id(element) in numbered}
     for element in found:
-        _make_heading(element, levels[_look(element)])
+        says = numbered.get(id(element), alike.get(_look(element), 0))
+        if says and not (shift and element is found[0]):
+            element.level = min(says + shift, _DEEPEST)
+
+
+def _depth(text: str) -> int:
+    """Give how many numbers a heading begins with; a chapter's is one."""
+    if _CHAPTER.match(text):
+        return 1
+    numbers = _NUMBERS.match(text)
+    return len(numbers[1].strip(".").split(".")) if numbers else 0
 
 
 def _are_believable(tagged: Sequence[Element], elements: Iterable[Element]) -> bool:
@@ -129,14 +181,12 @@ def _is_named(element: Element, title: str) -> bool:
     return _key(element.text) == title or re.sub(r"\W+", "", element.text).lower() == title
 
 
-def _add_alike(elements: Iterable[Element], habits: Habits) -> None:
-    """Add what looks like the headings of the outline but isn't in it; outlines are often short of the last level."""
-    all_elements = list(elements)
+def _add_alike(elements: Sequence[Element], habits: Habits, known: Sequence[Element]) -> None:
+    """Add what looks like the headings that are known; outlines are often short of the last level."""
     levels: dict[Look, Counter[int]] = {}
-    for element in all_elements:
-        if element.kind == "heading":
-            levels.setdefault(_look(element), Counter())[element.level] += 1
-    for element in _by_look(all_elements, habits):
+    for element in known:
+        levels.setdefault(_look(element), Counter())[element.level] += 1
+    for element in _by_look(elements, habits):
         look = _look(element)
         if look in levels:
             _make_heading(element, levels[look].most_common(1)[0][0])

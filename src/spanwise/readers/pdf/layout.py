@@ -24,6 +24,7 @@ _ALL_MONO: Final = 0.9  # of the characters: in such a document equal widths are
 _AROUND: Final = 12  # lines before and after a line that tell where its column ends
 _ENOUGH: Final = 6
 _MOST: Final = 0.85  # of them end there or before: a title over two columns doesn't count
+_MOSTLY_TAGGED: Final = 0.8  # of a page's characters
 _INDENT: Final = (0.6, 5.0)  # of the size: how far a first line is indented
 _RAGGED: Final = 0.06  # of the width: lines that are shorter could have taken the next word
 
@@ -63,9 +64,10 @@ class Habits:
     def __init__(self, pages: Sequence[Contents]) -> None:
         """Look at all lines once."""
         sizes, distances = Counter[tuple[float, bool]](), Counter[tuple[float, float]]()
-        total = tagged = 0
+        self.tagged: set[int] = set()  # the pages whose tags are to be believed
         for page in pages:
             sizes += page.sizes
+            total = tagged = 0
             previous: Line | None = None
             for line in page.lines:
                 length = len(line.text)
@@ -74,11 +76,12 @@ class Habits:
                 if previous and previous.size == line.size and (step := _step(previous, line)):
                     distances[line.size, step] += 1
                 previous = line
+            if tagged > _MOSTLY_TAGGED * total:
+                self.tagged.add(page.number)
         self.mono = sum(count for (_, mono), count in sizes.items() if mono) > _ALL_MONO * sizes.total()
         usual = Counter({size: count for (size, mono), count in sizes.items() if mono == self.mono})
         most = usual.most_common(1)[0][1] if usual else 0
         self.size = max((size for size, count in usual.items() if count >= 0.5 * most), default=10.0)  # notes are small
-        self.tagged = tagged > 0.8 * total
         self._steps = _usual(distances)
 
     def step(self, size: float) -> float:
@@ -127,7 +130,7 @@ def _grouped(lines: list[Line], page: Contents, habits: Habits, edges: dict[int,
     if not lines:
         return []
     markers = markers_of(lines, page.dots)
-    tags = [_tag_of(line, page) if habits.tagged else None for line in lines]
+    tags = [_tag_of(line, page) if page.number in habits.tagged else None for line in lines]
     elements: list[Element] = []
     for index, line in enumerate(lines):
         marker, tag = markers[index], tags[index]

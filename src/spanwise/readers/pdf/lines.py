@@ -12,7 +12,7 @@ from spanwise.readers.pdf.words import Style, Word
 _BESIDE: Final = 0.4  # of the smaller height: what two words of one line share at least
 _BACKWARDS: Final = 1.5  # of the size: a word that begins so far before the end of the last begins a new line
 _WIDE_GAP: Final = 1.3  # of the size: no space between words is that wide, if the text isn't justified very badly
-_RAISED: Final = 0.8  # of the size of the line: what is smaller and stands higher is a note's mark
+_RAISED: Final = 0.83  # of the size of the line: what is smaller and stands higher is a note's mark
 
 _RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 

@@ -15,6 +15,7 @@ _WEAK: Final = frozenset({"-", "–", "—", "*", "o", "·", "+", "»", "→"})
 _NUMBER: Final = re.compile(
     r"\(?(\d{1,3}|[a-zA-Z]|[ivxlcIVXLC]{2,7})[.)](?=\s|\Z)|(\d{1,3}(?:\.\d{1,3}){1,3})\.?(?=\s|\Z)"
 )
+_NO_BULLETS: Final = "\"'([{„“«‹”’$€£§&@%=<>|"
 _SYMBOLS: Final = re.compile(r"symbol|ding|bullet|marlett", re.IGNORECASE)
 _ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _BESIDE: Final = 3.5  # of the size: how far a drawn bullet may stand from its text
@@ -46,7 +47,7 @@ def _bullet(line: Line) -> Marker | None:
     mark, left = first.text[0], first.box.left
     if not line.upright:
         return None
-    if first.text in _WEAK or (len(first.text) == 1 and mark in _STRONG):
+    if first.text in _WEAK or (len(first.text) == 1 and not mark.isalnum() and mark not in _NO_BULLETS):
         if len(line.words) < 2:
             return None
         sure = mark in _STRONG

@@ -20,6 +20,7 @@ from spanwise.readers.pdf.words import Word
 
 _DEEPEST_ITEM: Final = 8
 _AFTER_NOTE: Final = ",.;:!?)]»”"
+_LEAST_SPACE: Final = 0.65  # of a letter's width, in code: what is less is spacing between letters
 _FENCE: Final = re.compile(r"`{3,}")
 
 
@@ -133,16 +134,14 @@ class Scribe:
     def _table(self, table: Table, *, headless: bool) -> Written:
         marked = [_row(row) for row in table.rows]
         rows = [unmarked(row)[1] for row in marked]
-        for both in (marked, rows):
-            if headless:
-                both.insert(0, _row([""] * len(table.rows[0])))
-            both[0] += "\n" + _row(["---"] * len(table.rows[0]))
+        if not headless:
+            for both in (marked, rows):
+                both[0] += "\n" + _row(["---"] * len(table.rows[0]))
         parts: list[Part] = []
         start = 0
         for index, row in enumerate(rows):
-            box = table.boxes[max(index - headless, 0)]
-            reference = {"page": self._number, "bbox": _rounded(self._frame.back(box))}
-            parts.append(Part(start, start + len(row), (), reference, header=index == 0))
+            reference = {"page": self._number, "bbox": _rounded(self._frame.back(table.boxes[index]))}
+            parts.append(Part(start, start + len(row), (), reference, header=index == 0 and not headless))
             start += len(row) + 1
         return self._block("table", "\n".join(marked), [table.box], parts=tuple(parts))
 
@@ -203,8 +202,8 @@ def _code(lines: Sequence[Line]) -> str:
             written.append("")
         text, reached = "", left
         for word in line.words:
-            gap = round((word.box.left - reached) / width)
-            text += " " * max(gap, 1 if word.spaced and text else 0) + word.text + ("-" if word.broken else "")
+            gap = (word.box.left - reached) / width
+            text += " " * (round(gap) if gap > _LEAST_SPACE else 0) + word.text + ("-" if word.broken else "")
             reached = word.box.right
         written.append(text.rstrip())
         previous = line
