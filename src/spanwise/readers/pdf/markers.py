@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
+from unicodedata import category
 
 from spanwise.readers.pdf.geometry import Box
 from spanwise.readers.pdf.lines import Line
@@ -47,7 +48,7 @@ def _bullet(line: Line) -> Marker | None:
     mark, left = first.text[0], first.box.left
     if not line.upright:
         return None
-    if first.text in _WEAK or (len(first.text) == 1 and not mark.isalnum() and mark not in _NO_BULLETS):
+    if first.text in _WEAK or (len(first.text) == 1 and (mark in _STRONG or _may_be_bullet(mark))):
         if len(line.words) < 2:
             return None
         sure = mark in _STRONG
@@ -57,6 +58,11 @@ def _bullet(line: Line) -> Marker | None:
     if mark in _STRONG and len(first.text) > 1:
         return Marker("-", left, left + first.box.width / len(first.text), 0, glued=1, sure=True)
     return None
+
+
+def _may_be_bullet(mark: str) -> bool:
+    """Whether a sign may be somebody's bullet; one of mathematics is none."""
+    return not mark.isalnum() and mark not in _NO_BULLETS and category(mark) not in {"Sm", "Mn", "Co", "Cn"}
 
 
 def _drawn(line: Line, dots: Sequence[Box]) -> Marker | None:

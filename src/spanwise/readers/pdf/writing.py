@@ -14,13 +14,13 @@ from spanwise.readers.pdf.geometry import Box, Frame, around
 from spanwise.readers.pdf.hyphens import Vocabulary, flowed
 from spanwise.readers.pdf.layout import Element
 from spanwise.readers.pdf.lines import LINK, Line, is_raised, unmarked
-from spanwise.readers.pdf.markers import value_of, without_marker
+from spanwise.readers.pdf.markers import without_marker
 from spanwise.readers.pdf.tables import Table
 from spanwise.readers.pdf.words import Word
 
 _DEEPEST_ITEM: Final = 8
 _AFTER_NOTE: Final = ",.;:!?)]»”"
-_LEAST_SPACE: Final = 0.65  # of a letter's width, in code: what is less is spacing between letters
+_LEAST_SPACE: Final = 0.4  # of a letter's width, in code: what is less is spacing between letters
 _FENCE: Final = re.compile(r"`{3,}")
 
 
@@ -167,11 +167,7 @@ def _moved(place: int, text: str) -> int:
 
 
 def _marker(item: Element) -> str:
-    written = item.marker.text if item.marker else "-"
-    if written == "-":
-        return "-"
-    label = written.strip("().")
-    return f"{label}." if label.isdigit() and value_of(written) is not None else written
+    return item.marker.text if item.marker else "-"
 
 
 def _nested(spans: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
@@ -203,7 +199,7 @@ def _code(lines: Sequence[Line]) -> str:
         text, reached = "", left
         for word in line.words:
             gap = (word.box.left - reached) / width
-            text += " " * (round(gap) if gap > _LEAST_SPACE else 0) + word.text + ("-" if word.broken else "")
+            text += " " * (max(round(gap), 1) if gap > _LEAST_SPACE else 0) + word.text + ("-" if word.broken else "")
             reached = word.box.right
         written.append(text.rstrip())
         previous = line
