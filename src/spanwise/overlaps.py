@@ -1,12 +1,12 @@
-"""Where overlap may start in the core before: at a sentence, else at a word; never inside a figure or code."""
+"""Where overlap may start in the core before, or end in the core after: at a leaf, a sentence, else at a word."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from spanwise.context import Task, block_at
-from spanwise.cuts import word_starts
+from spanwise.cuts import line_cuts, word_break, word_starts
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.packing import Range
 from spanwise.pieces import Plan
@@ -64,6 +64,66 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
     sizes = ((task.content_tokens(start, end), start) for start in sentences)
     counted = ((abs(size - wanted), start) for size, start in sizes if size <= free)
     return min(counted, default=(0, None))[1]
+
+
+def tail_start(task: Task, core: Plan, tokens: int) -> int | None:
+    """Give where the last leaves of a core start that have at most so many tokens together.
+
+    Where the last one alone has more, it is a sentence or line of it, else a word; a figure is never torn.
+    """
+    start: int | None = None
+    for leaf, kind in _leaves(task, core, reversed(range(core.first, core.last + 1))):
+        if task.core_fits(leaf[0], core.end, task.content_tokens(leaf[0], core.end), tokens):
+            start = leaf[0]
+            continue
+        return start if start is not None or kind == "figure" else _tail_of_leaf(task, leaf, kind, tokens)
+    return start
+
+
+def head_end(task: Task, core: Plan, tokens: int) -> int | None:
+    """Give where the first leaves of a core end that have at most so many tokens together; else as `tail_start`."""
+    end: int | None = None
+    for leaf, kind in _leaves(task, core, range(core.first, core.last + 1)):
+        if task.core_fits(core.start, leaf[1], task.content_tokens(core.start, leaf[1]), tokens):
+            end = leaf[1]
+            continue
+        return end if end is not None or kind == "figure" else _head_of_leaf(task, leaf, kind, tokens)
+    return end
+
+
+def _leaves(task: Task, core: Plan, indices: Iterable[int]) -> Iterator[tuple[Range, str]]:
+    """Give what of each content block lies in a core, with its kind."""
+    for index in indices:
+        block = task.document.blocks[index]
+        if block.kind not in LEFT_OUT_KINDS:
+            yield (max(block.start, core.start), min(block.end, core.end)), block.kind
+
+
+def _tail_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None:
+    """Give the first sentence or line, else word, from which at most so many tokens lead to the leaf's end."""
+    low, end = max(task.tokens.back(leaf[1], tokens), leaf[0] + 1), leaf[1]
+    if low >= end:
+        return None
+    starts = line_cuts(task.text)(max(leaf[0], low - 1), end) if kind == "code" else _sentences(task, leaf, low, end)
+    starts = [start for start in starts if start >= low] or [
+        start for start in word_starts(task.text, max(leaf[0], low - 1), end) if start >= low
+    ]
+    return starts[0] if starts else None
+
+
+def _head_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None:
+    """Give the last sentence or line, else word, to whose end at most so many tokens lead from the leaf's start."""
+    text, start = task.text, leaf[0]
+    high = min(task.tokens.reach(start, tokens), leaf[1] - 1)
+    if high <= start:
+        return None
+    beyond = min(high + _LOOK_AHEAD, leaf[1])
+    cuts = line_cuts(text)(start, beyond) if kind == "code" else sentence_starts(text, start, beyond, task.language)
+    ends = [start + len(text[start:cut].rstrip()) for cut in cuts]
+    ends = [end for end in ends if start < end <= high]
+    if not ends and (cut := word_break(text, start, high)):
+        ends = [start + len(text[start:cut].rstrip())]
+    return ends[-1] if ends else None
 
 
 def _back(task: Task, previous: Plan, tokens: int) -> int:
