@@ -107,11 +107,12 @@ def _split(task: Task, leaf: Unit) -> Iterator[Unit]:
 
 
 def _around(task: Task, before: Unit | None, unit: Unit, after: Unit | None) -> Around | None:
-    """Say where overlap may start and end, the most that fits first."""
+    """Say where overlap may start and end, the most that fits first; where little is free there is none."""
     room, held = _rooms(task, unit)
     sides = 2 if before and after else 1
     most = min(held, (room - task.content_tokens(unit.start, unit.end)) // sides)
-    budgets = [budget for budget in (most, most - NEAR, most // 2) if budget > 0]
+    least = max(task.options.overlap_tokens // 8, 1)
+    budgets = [budget for budget in (most, most - NEAR, most // 2) if budget >= least]
     starts = [tail_start(task, Plan(*before), budget) for budget in budgets] if before else []
     ends = [head_end(task, Plan(*after), budget) for budget in budgets] if after else []
     known = Around((), _known(starts), _known(ends))
