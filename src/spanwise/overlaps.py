@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from spanwise.context import Task, block_at
-from spanwise.cuts import line_cuts, word_break, word_starts
+from spanwise.cuts import Cutter, cell_cuts, line_cuts, sentence_cuts, word_break, word_starts
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.packing import Range
 from spanwise.pieces import Plan
@@ -69,7 +69,7 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
 def tail_start(task: Task, core: Plan, tokens: int) -> int | None:
     """Give where the last leaves of a core start that have at most so many tokens together.
 
-    Where the last one alone has more, it is a sentence or line of it, else a word; a figure is never torn.
+    Where the last one alone has more, it is a sentence, line or cell of it, else a word; a figure is never torn.
     """
     start: int | None = None
     for leaf, kind in _leaves(task, core, reversed(range(core.first, core.last + 1))):
@@ -100,30 +100,33 @@ def _leaves(task: Task, core: Plan, indices: Iterable[int]) -> Iterator[tuple[Ra
 
 
 def _tail_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None:
-    """Give the first sentence or line, else word, from which at most so many tokens lead to the leaf's end."""
+    """Give the first sentence, line or cell, else word, from which at most so many tokens lead to the leaf's end."""
     low, end = max(task.tokens.back(leaf[1], tokens), leaf[0] + 1), leaf[1]
-    if low >= end:
-        return None
-    starts = line_cuts(task.text)(max(leaf[0], low - 1), end) if kind == "code" else _sentences(task, leaf, low, end)
-    starts = [start for start in starts if start >= low] or [
-        start for start in word_starts(task.text, max(leaf[0], low - 1), end) if start >= low
-    ]
-    return starts[0] if starts else None
+    begin = max(leaf[0], low - _LOOK_BACK)
+    found = (
+        [start for start in starts if low <= start < end]
+        for starts in (_inner_cuts(task, kind)(begin, end), word_starts(task.text, max(leaf[0], low - 1), end))
+    )
+    return next((starts[0] for starts in found if starts), None)
 
 
 def _head_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None:
-    """Give the last sentence or line, else word, to whose end at most so many tokens lead from the leaf's start."""
+    """Give the last sentence, line or cell, else word, to whose end at most so many tokens lead from the start."""
     text, start = task.text, leaf[0]
     high = min(task.tokens.reach(start, tokens), leaf[1] - 1)
     if high <= start:
         return None
-    beyond = min(high + _LOOK_AHEAD, leaf[1])
-    cuts = line_cuts(text)(start, beyond) if kind == "code" else sentence_starts(text, start, beyond, task.language)
-    ends = [start + len(text[start:cut].rstrip()) for cut in cuts]
-    ends = [end for end in ends if start < end <= high]
+    cuts = _inner_cuts(task, kind)(start, min(high + _LOOK_AHEAD, leaf[1]))
+    ends = [end for end in (start + len(text[start:cut].rstrip()) for cut in cuts) if start < end <= high]
     if not ends and (cut := word_break(text, start, high)):
         ends = [start + len(text[start:cut].rstrip())]
     return ends[-1] if ends else None
+
+
+def _inner_cuts(task: Task, kind: str) -> Cutter:
+    if kind in {"code", "table"}:
+        return line_cuts(task.text) if kind == "code" else cell_cuts(task.text)
+    return sentence_cuts(task.text, lambda: task.language)
 
 
 def _back(task: Task, previous: Plan, tokens: int) -> int:
