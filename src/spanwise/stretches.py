@@ -1,0 +1,174 @@
+"""A whole page as it is shown: the stretches of text that no edge of an element interrupts, with where they come from.
+
+What a browser searches for must lie inside one stretch: a block, a cell, an item, a line of code, a line before `<br>`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from spanwise.documents import Document
+from spanwise.shown import BLOCK_TAG
+
+if TYPE_CHECKING:
+    import pyromark
+
+_INLINE: Final = frozenset({"Emphasis", "Strong", "Strikethrough", "Link"})
+_HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG: Final = re.compile(r"<[^<>]*>")
+# Marks that some pages show and others don't: what is searched for stops before them.
+_UNSURE: Final = re.compile(r"==|%%[^%]*%%|(?<=\s)\^[A-Za-z0-9-]+\s*$|\[\[|\]\]")
+_LINE: Final = re.compile(r"[^\n]+")
+
+
+class Stretch(NamedTuple):
+    """A text, and for some of its positions, in order, where in the document they come from."""
+
+    text: str
+    anchors: list[int]
+    places: list[int]
+
+
+class _Page:
+    """Collects words until an edge closes their stretch."""
+
+    def __init__(self) -> None:
+        self.done: list[Stretch] = []
+        self._words: list[str] = []
+        self._length = 0
+        self._anchors: list[int] = []
+        self._places: list[int] = []
+
+    def add(self, words: str, place: int) -> None:
+        self._anchors.append(self._length)
+        self._places.append(place)
+        self._words.append(words)
+        self._length += len(words)
+
+    def edge(self) -> None:
+        text = "".join(self._words)
+        if text and not text.isspace():
+            self.done.append(Stretch(text, self._anchors, self._places))
+        if text:
+            self._words, self._length, self._anchors, self._places = [], 0, [], []
+
+    def add_parts(self, words: str, place: int, separator: re.Pattern[str]) -> None:
+        """Add what stands between the matches of a pattern, each of which is an edge."""
+        reached = 0
+        for mark in separator.finditer(words):
+            self.add(words[reached : mark.start()], place + reached)
+            self.edge()
+            reached = mark.end()
+        self.add(words[reached:], place + reached)
+
+
+def shown_stretches(document: Document) -> list[Stretch]:
+    """Give what a page shows of a document, from the first stretch to the last."""
+    page = _Page()
+    if document.metadata.source_type == "text":
+        _add_lines(page, document.text, 0)
+    else:
+        _add_markdown(page, document)
+    page.edge()
+    return page.done
+
+
+def _add_lines(page: _Page, text: str, place: int) -> None:
+    for line in _LINE.finditer(text):
+        page.add(line[0], place + line.start())
+        page.edge()
+
+
+def _add_markdown(page: _Page, document: Document) -> None:
+    """Walk through the events of the parser; what stands in front matter is not shown."""
+    first = document.blocks[0] if document.blocks else None
+    opening = first.end if first and first.kind == "front_matter" else 0
+    text = document.text[opening:]
+    at = _characters(text, opening)
+    hidden, code, markup = 0, False, list[tuple[str, int]]()
+    for event, place in _events(text):
+        if event.__class__ is str:
+            page.add(" ", at(place)) if event == "SoftBreak" else page.edge()
+            continue
+        (name, value), *_ = event.items()
+        if name in {"Start", "End"}:
+            tag = value if value.__class__ is str else next(iter(value))
+            code = name == "Start" if tag == "CodeBlock" else code
+            hidden += (1 if name == "Start" else -1) if tag in {"Image", "MetadataBlock"} else 0
+            if name == "End" and tag == "HtmlBlock":
+                _add_html(page, markup)
+                markup = []
+            if tag not in _INLINE:
+                page.edge()
+        elif name == "Html":
+            markup.append((value, at(place)))
+        elif hidden:
+            continue
+        elif name == "Text":
+            _add_lines(page, value, at(place)) if code else page.add_parts(value, at(place), _UNSURE)
+        elif name == "Code":
+            page.add(value, at(place))
+        elif name != "InlineHtml" or BLOCK_TAG.match(value):
+            page.edge()
+
+
+def _events(text: str) -> Iterator[tuple[Any, int]]:
+    import pyromark
+
+    for event, span in pyromark.events_with_range(text, options=_options()):
+        yield event, span["start"]
+
+
+def _add_html(page: _Page, markup: list[tuple[str, int]]) -> None:
+    """Add the text between tags; those of blocks are edges."""
+    source = "".join(words for words, _ in markup)
+    anchors, length = list[int](), 0
+    for words, _ in markup:
+        anchors.append(length)
+        length += len(words)
+    reached = 0
+    for tag in [*_tags(source), None]:
+        start, end, closes = tag or (len(source), len(source), True)
+        if start > reached:
+            line = bisect_right(anchors, reached) - 1
+            page.add(html.unescape(source[reached:start]), markup[line][1] + reached - anchors[line])
+        if closes:
+            page.edge()
+        reached = max(reached, end)
+
+
+def _tags(source: str) -> Iterator[tuple[int, int, bool]]:
+    """Give the ranges that HTML doesn't show, and whether each is the edge of a block."""
+    hidden = [(found.start(), found.end()) for found in _HIDDEN.finditer(source)]
+    reached = 0
+    for start, end in [*hidden, (len(source), len(source))]:
+        for tag in _TAG.finditer(source, reached, start):
+            yield tag.start(), tag.end(), BLOCK_TAG.match(tag[0]) is not None
+        if end > start:
+            yield start, end, False
+        reached = end
+
+
+def _characters(text: str, first: int) -> Callable[[int], int]:
+    """Give what turns a position in UTF-8 bytes into one in characters of the document."""
+    if text.isascii():
+        return lambda place: place + first
+    import numpy
+
+    begins = (numpy.frombuffer(text.encode(), numpy.uint8) & 0xC0) != 0x80
+    before = (numpy.cumsum(begins, dtype=numpy.int32) - begins + first).tolist()
+    return lambda place: before[place]
+
+
+@cache
+def _options() -> pyromark.Options:
+    import pyromark
+
+    flags = pyromark.Options
+    blocks = flags.ENABLE_TABLES | flags.ENABLE_TASKLISTS | flags.ENABLE_FOOTNOTES | flags.ENABLE_GFM
+    return blocks | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_WIKILINKS | flags.ENABLE_HEADING_ATTRIBUTES
