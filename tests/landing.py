@@ -23,6 +23,7 @@ from spanwise.documents import Document
 from spanwise.fragments import PageTokens
 from spanwise.stretches import shown_stretches
 
+WIDTH: Final = 800
 PAINT: Final = (1, 254, 3)
 MARK: Final = "\ue000"  # stands before the first word of a chunk while places are looked up
 _FLAGS: Final = pyromark.Options
@@ -140,9 +141,9 @@ def _is_painted(page: Page, url: str, target: int) -> bool:
     page.goto(url)
     for _ in range(6):
         box = page.evaluate(RECTANGLE, [target, 1])
-        if box and box["width"] >= 1:
+        if box and box["width"] >= 1 and box["x"] + 1 < WIDTH:
             picture = Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")
-            if PAINT in {picture.getpixel((x, y)) for x in range(picture.width) for y in range(picture.height)}:
+            if any(color == PAINT for _, color in picture.getcolors(picture.width * picture.height) or ()):
                 return True
         page.wait_for_timeout(30)
     return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,7 @@ _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\
 _TOKEN: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
 _STOPS: Final = frozenset("。、，！？；：」』）】》…·「『（【《")
 _BASE: Final = 0x9E3779B97F4A7C15  # any odd number with bits all over
+_LATER_STRETCHES: Final = 8  # how far into a core a link may lead instead
 _LONGEST: Final = 120  # tokens that a term may have where nothing ends it
 
 
@@ -69,7 +70,15 @@ class PageTokens:
     def firsts(self, cores: Sequence[tuple[int, int]]) -> list[int | None]:
         """Give for each core its first token; None where the page shows nothing of it."""
         found = [(bisect_left(self.places, start), end) for start, end in cores]
-        return [first if first < len(self.places) and self.places[first] < end else None for first, end in found]
+        return [first if self.is_before(first, end) else None for first, end in found]
+
+    def is_before(self, token: int, place: int) -> bool:
+        """Whether a token is there and stands before a place of the document."""
+        return token < len(self.places) and self.places[token] < place
+
+    def next_stretch(self, token: int) -> int:
+        """Give the first token of the stretch after a token's own."""
+        return bisect_right(self.homes, self.homes[token])
 
     def ends_at(self, token: int) -> bool:
         """Whether a term may end before this token: at white space, at an edge, or at a stop of unspaced writing."""
@@ -108,17 +117,26 @@ class PageTokens:
 
 
 def text_fragments(document: Document, cores: Sequence[tuple[int, int]]) -> list[str | None]:
-    """Give for each core what a link to its first words says behind `text=`; None where a page shows nothing of it."""
+    """Give for each core what a link to its first words says behind `text=`; None where a page shows nothing of it.
+
+    Where the first words and all around them stand earlier on the page as well, the link leads to the first words of
+    the core that don't, because what is only near is better than what is wrong.
+    """
     tokens = PageTokens(shown_stretches(document))
-    firsts = {index: first for index, first in enumerate(tokens.firsts(cores)) if first is not None}
-    found: list[str | None] = [None] * len(cores)
     hashes = _Hashes(tokens.names)
-    for size in _SIZES:
-        terms = {index: _terms(tokens, first, size) for index, first in firsts.items()}
-        for index, term in terms.items():
-            found[index] = _written(tokens, term)
-        alone = hashes.are_first([(term.low, term.high) for term in terms.values()])
-        firsts = {index: firsts[index] for index, first in zip(terms, alone, strict=True) if not first}
+    found: list[str | None] = [None] * len(cores)
+    waiting = {index: first for index, first in enumerate(tokens.firsts(cores)) if first is not None}
+    for sizes in (_SIZES, *[_SIZES[-1:]] * _LATER_STRETCHES):
+        for size in sizes:
+            terms = {index: _terms(tokens, first, size) for index, first in waiting.items()}
+            alone = hashes.are_first([(term.low, term.high) for term in terms.values()])
+            for (index, term), first in zip(terms.items(), alone, strict=True):
+                if first:
+                    del waiting[index]
+                if first or sizes is _SIZES:
+                    found[index] = _written(tokens, term)
+        later = {index: tokens.next_stretch(first) for index, first in waiting.items()}
+        waiting = {index: first for index, first in later.items() if tokens.is_before(first, cores[index][1])}
     return found
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.documents import Document
@@ -23,7 +24,13 @@ _HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|
 _TAG: Final = re.compile(r"<[^<>]*>")
 # Marks that some pages show and others don't: what is searched for stops before them.
 _UNSURE: Final = re.compile(r"==|%%[^%]*%%|(?<=\s)\^[A-Za-z0-9-]+\s*$|\[\[|\]\]")
-_LINE: Final = re.compile(r"[^\n]+")
+# In code white space stays as it is, elsewhere it collapses: what is searched for holds only spaces that are alike.
+_LINE: Final = re.compile(r"\S+(?: \S+)*")
+_ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);|&?[^&]+|&")
+_PRE: Final = re.compile(r"<(/?)pre\b", re.IGNORECASE)
+_KEPT_SPACES: Final = re.compile(r"[\n\t]\s*|\s{2,}")
+_NEVER: Final = re.compile(r"(?!)")
+_HARD_SPACES: Final = re.compile(r"\s+\xa0\s*|\xa0\s+")
 
 
 class Stretch(NamedTuple):
@@ -51,11 +58,30 @@ class _Page:
         self._length += len(words)
 
     def edge(self) -> None:
+        """Close the stretch; hard spaces beside other white space don't collapse, so they are edges inside it."""
+        text, reached = "".join(self._words), 0
+        if not text:
+            return
+        for gap in [*(_HARD_SPACES.finditer(text) if "\xa0" in text else ()), None]:
+            end = gap.start() if gap else len(text)
+            if text[reached:end].strip():
+                self._close(text, reached, end)
+            reached = gap.end() if gap else end
+        self._words, self._length, self._anchors, self._places = [], 0, [], []
+
+    def edge_before_word(self) -> None:
+        """Close the stretch before its last word, which goes on with something that can't be searched for."""
         text = "".join(self._words)
-        if text and not text.isspace():
-            self.done.append(Stretch(text, self._anchors, self._places))
-        if text:
-            self._words, self._length, self._anchors, self._places = [], 0, [], []
+        kept = len(text) - len(text.split()[-1]) if text and not text[-1].isspace() else len(text)
+        self._words = [text[:kept]] if kept else []
+        self.edge()
+
+    def _close(self, text: str, start: int, end: int) -> None:
+        first, after = bisect_right(self._anchors, start) - 1, bisect_left(self._anchors, end)
+        anchors = [max(anchor - start, 0) for anchor in self._anchors[first:after]]
+        places = self._places[first:after]
+        places[0] += max(start - self._anchors[first], 0)
+        self.done.append(Stretch(text[start:end], anchors, places))
 
     def add_parts(self, words: str, place: int, separator: re.Pattern[str]) -> None:
         """Add what stands between the matches of a pattern, each of which is an edge."""
@@ -113,6 +139,8 @@ def _add_markdown(page: _Page, document: Document) -> None:
             _add_lines(page, value, at(place)) if code else page.add_parts(value, at(place), _UNSURE)
         elif name == "Code":
             page.add(value, at(place))
+        elif name == "FootnoteReference":
+            page.edge_before_word()  # its number is glued to the word
         elif name != "InlineHtml" or BLOCK_TAG.match(value):
             page.edge()
 
@@ -125,20 +153,20 @@ def _events(text: str) -> Iterator[tuple[Any, int]]:
 
 
 def _add_html(page: _Page, markup: list[tuple[str, int]]) -> None:
-    """Add the text between tags; those of blocks are edges."""
+    """Add the text between tags; those of blocks are edges, and in `<pre>` so is white space that doesn't collapse."""
     source = "".join(words for words, _ in markup)
-    anchors, length = list[int](), 0
-    for words, _ in markup:
-        anchors.append(length)
-        length += len(words)
-    reached = 0
-    for tag in [*_tags(source), None]:
-        start, end, closes = tag or (len(source), len(source), True)
-        if start > reached:
-            line = bisect_right(anchors, reached) - 1
-            page.add(html.unescape(source[reached:start]), markup[line][1] + reached - anchors[line])
+    anchors = list(accumulate((len(words) for words, _ in markup), initial=0))
+    reached, kept = 0, False
+    for start, end, closes in [*_tags(source), (len(source), len(source), True)]:
+        for piece in _ENTITY.finditer(source, reached, start):
+            line = bisect_right(anchors, piece.start(), hi=len(markup)) - 1
+            place = markup[line][1] + piece.start() - anchors[line]
+            words = html.unescape(piece[0]) if piece[0][0] == "&" else piece[0]
+            page.add_parts(words, place, _KEPT_SPACES if kept else _NEVER)
         if closes:
             page.edge()
+        if found := _PRE.match(source, start, end):
+            kept = not found[1]
         reached = max(reached, end)
 
 
