@@ -31,7 +31,10 @@ OPTIONS: Final = (
     _FLAGS.ENABLE_TABLES | _FLAGS.ENABLE_STRIKETHROUGH | _FLAGS.ENABLE_TASKLISTS | _FLAGS.ENABLE_FOOTNOTES
     | _FLAGS.ENABLE_HEADING_ATTRIBUTES | _FLAGS.ENABLE_GFM
 )  # fmt: skip
-STYLE: Final = f"::target-text{{background:rgb{PAINT};color:black}} body{{font:16px sans-serif;width:700px}}"
+STYLE: Final = (
+    f"::target-text{{background:rgb{PAINT};color:black}} body{{font:16px sans-serif;width:700px;padding:2000px 0}}"
+    " pre{white-space:pre-wrap} td{padding:4px}"
+)
 
 WALK: Final = """
 const walker = () => document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, node =>
@@ -141,7 +144,7 @@ def _is_painted(page: Page, url: str, target: int) -> bool:
     page.goto(url)
     for _ in range(6):
         box = page.evaluate(RECTANGLE, [target, 1])
-        if box and box["width"] >= 1 and box["x"] + 1 < WIDTH:
+        if box and box["width"] >= 1 and box["x"] + box["width"] < WIDTH:
             picture = Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")
             if any(color == PAINT for _, color in picture.getcolors(picture.width * picture.height) or ()):
                 return True

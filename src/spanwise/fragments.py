@@ -56,7 +56,7 @@ class PageTokens:
         self.names, self.places, self.homes = array("q"), array("q"), array("q")
         self.starts, self.ends = array("q"), array("q")
         known: dict[str, int] = {}
-        for home, (text, anchors, places) in enumerate(stretches):
+        for home, (text, anchors, places, _) in enumerate(stretches):
             anchor = 0
             for found in _TOKEN.finditer(text):
                 while anchor + 1 < len(anchors) and anchors[anchor + 1] <= found.start():
@@ -112,8 +112,9 @@ class PageTokens:
 
     def text(self, start: int, end: int) -> str:
         """Give the words from one token to another of the same stretch."""
-        words = self.stretches[self.homes[start]].text[self.starts[start] : self.ends[end - 1]]
-        return " ".join(words.split())
+        stretch = self.stretches[self.homes[start]]
+        words = stretch.text[self.starts[start] : self.ends[end - 1]]
+        return words if stretch.code else " ".join(words.split())
 
 
 def text_fragments(document: Document, cores: Sequence[tuple[int, int]]) -> list[str | None]:

@@ -24,21 +24,24 @@ _HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|
 _TAG: Final = re.compile(r"<[^<>]*>")
 # Marks that some pages show and others don't: what is searched for stops before them.
 _UNSURE: Final = re.compile(r"==|%%[^%]*%%|(?<=\s)\^[A-Za-z0-9-]+\s*$|\[\[|\]\]")
-# In code white space stays as it is, elsewhere it collapses: what is searched for holds only spaces that are alike.
-_LINE: Final = re.compile(r"\S+(?: \S+)*")
+_LINE: Final = re.compile(r"[^\n\t]+")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);|&?[^&]+|&")
 _PRE: Final = re.compile(r"<(/?)pre\b", re.IGNORECASE)
-_KEPT_SPACES: Final = re.compile(r"[\n\t]\s*|\s{2,}")
+_LINE_END: Final = re.compile(r"[\n\t]")
 _NEVER: Final = re.compile(r"(?!)")
 _HARD_SPACES: Final = re.compile(r"\s+\xa0\s*|\xa0\s+")
 
 
 class Stretch(NamedTuple):
-    """A text, and for some of its positions, in order, where in the document they come from."""
+    """A text, and for some of its positions, in order, where in the document they come from.
+
+    Elsewhere than in code white space collapses to one space on the page.
+    """
 
     text: str
     anchors: list[int]
     places: list[int]
+    code: bool
 
 
 class _Page:
@@ -46,6 +49,7 @@ class _Page:
 
     def __init__(self) -> None:
         self.done: list[Stretch] = []
+        self.code = False
         self._words: list[str] = []
         self._length = 0
         self._anchors: list[int] = []
@@ -81,7 +85,7 @@ class _Page:
         anchors = [max(anchor - start, 0) for anchor in self._anchors[first:after]]
         places = self._places[first:after]
         places[0] += max(start - self._anchors[first], 0)
-        self.done.append(Stretch(text[start:end], anchors, places))
+        self.done.append(Stretch(text[start:end], anchors, places, self.code))
 
     def add_parts(self, words: str, place: int, separator: re.Pattern[str]) -> None:
         """Add what stands between the matches of a pattern, each of which is an edge."""
@@ -97,6 +101,7 @@ def shown_stretches(document: Document) -> list[Stretch]:
     """Give what a page shows of a document, from the first stretch to the last."""
     page = _Page()
     if document.metadata.source_type == "text":
+        page.code = True  # a browser shows it as it is
         _add_lines(page, document.text, 0)
     else:
         _add_markdown(page, document)
@@ -116,7 +121,7 @@ def _add_markdown(page: _Page, document: Document) -> None:
     opening = first.end if first and first.kind == "front_matter" else 0
     text = document.text[opening:]
     at = _characters(text, opening)
-    hidden, code, markup = 0, False, list[tuple[str, int]]()
+    hidden, markup = 0, list[tuple[str, int]]()
     for event, place in _events(text):
         if event.__class__ is str:
             page.add(" ", at(place)) if event == "SoftBreak" else page.edge()
@@ -124,19 +129,19 @@ def _add_markdown(page: _Page, document: Document) -> None:
         (name, value), *_ = event.items()
         if name in {"Start", "End"}:
             tag = value if value.__class__ is str else next(iter(value))
-            code = name == "Start" if tag == "CodeBlock" else code
             hidden += (1 if name == "Start" else -1) if tag in {"Image", "MetadataBlock"} else 0
             if name == "End" and tag == "HtmlBlock":
                 _add_html(page, markup)
                 markup = []
             if tag not in _INLINE:
                 page.edge()
+            page.code = name == "Start" if tag == "CodeBlock" else page.code
         elif name == "Html":
             markup.append((value, at(place)))
         elif hidden:
             continue
         elif name == "Text":
-            _add_lines(page, value, at(place)) if code else page.add_parts(value, at(place), _UNSURE)
+            _add_lines(page, value, at(place)) if page.code else page.add_parts(value, at(place), _UNSURE)
         elif name == "Code":
             page.add(value, at(place))
         elif name == "FootnoteReference":
@@ -156,18 +161,19 @@ def _add_html(page: _Page, markup: list[tuple[str, int]]) -> None:
     """Add the text between tags; those of blocks are edges, and in `<pre>` so is white space that doesn't collapse."""
     source = "".join(words for words, _ in markup)
     anchors = list(accumulate((len(words) for words, _ in markup), initial=0))
-    reached, kept = 0, False
+    reached = 0
     for start, end, closes in [*_tags(source), (len(source), len(source), True)]:
         for piece in _ENTITY.finditer(source, reached, start):
             line = bisect_right(anchors, piece.start(), hi=len(markup)) - 1
             place = markup[line][1] + piece.start() - anchors[line]
             words = html.unescape(piece[0]) if piece[0][0] == "&" else piece[0]
-            page.add_parts(words, place, _KEPT_SPACES if kept else _NEVER)
+            page.add_parts(words, place, _LINE_END if page.code else _NEVER)
         if closes:
             page.edge()
         if found := _PRE.match(source, start, end):
-            kept = not found[1]
+            page.code = not found[1]
         reached = max(reached, end)
+    page.code = False
 
 
 def _tags(source: str) -> Iterator[tuple[int, int, bool]]:
