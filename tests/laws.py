@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from pyuegc import EGC
 
 from spanwise import Document
+from spanwise.documents import Block, Part
 
 NEVER_CONTENT = {"front_matter", "comment", "definition"}
 LEFT_OUT_BY = {"structure": {"heading", "rule"}}
+BY_LEAF = {"blocks"}
+MARK_ALONE = re.compile(r"([-*+]|\d+[.)])(\s+\[[ xX]\])?")
 
 
 def broken_laws(
@@ -19,6 +25,8 @@ def broken_laws(
 ) -> list[str]:
     """Name every law that these chunks break."""
     broken: list[str] = []
+    if records and records[0]["strategy"] in BY_LEAF:
+        document = by_leaf(document)
     reached = 0
     covered = bytearray(len(document.text))
     for record in records:
@@ -36,6 +44,33 @@ def broken_laws(
     if len(document.text) < 60_000:
         broken += _graphemes(document, records, tokenizer, max_tokens)
     return broken
+
+
+def by_leaf(document: Document) -> Document:
+    """Take lists and tables apart at every edge of an item or row; a mark alone goes with the item in it."""
+    leaves: list[Block] = []
+    for block in document.blocks:
+        parts = list(_all_parts(block.parts))
+        edges = sorted({block.start, block.end, *(edge for part in parts for edge in (part.start, part.end))})
+        parents = {part.start: part.parts[0].start for part in parts if part.parts}
+        start = None
+        for low, high in pairwise(edges):
+            words = document.text[low:high]
+            if not words.strip():
+                continue
+            low += len(words) - len(words.lstrip())
+            start = low if start is None else start
+            if parents.get(low) == high and MARK_ALONE.fullmatch(words.strip()):
+                continue
+            leaves.append(block._replace(start=start, end=low + len(words.strip())) if parts else block)
+            start = None
+    return replace(document, blocks=tuple(leaves))
+
+
+def _all_parts(parts: Sequence[Part]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        yield from _all_parts(part.parts)
 
 
 def _provenance(document: Document, record: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ A file begins with a header, which ends at a line `---8<---`:
     ahead 1: and so on.        the overlap after the core of chunk 1; every other chunk must have none
     before 2: ```python        the context before the core of chunk 2; every other chunk must have none
     after 1: ```               the context after the core of chunk 1; every other chunk must have none
+    blocks 2: 3 | 4 5 | 6      the numbers of the blocks of chunk 2: overlap before, core, overlap after
     text 2: one⏎⏎two           the full text of chunk 2
     embedding 2: [PAGE] one    what the embedder gets of chunk 2
     dropped: 2, 3              the chunks that had no room for their context; no others
@@ -41,7 +42,7 @@ FILES = sorted(path for name in STRATEGIES for path in (FIXTURES / name).glob("*
 MARK = "┃"
 END_OF_HEADER = "---8<---\n"
 PAGE_END = "\n␌\n"
-PER_CHUNK = ("path", "overlap", "ahead", "before", "after", "text", "embedding")
+PER_CHUNK = ("path", "overlap", "ahead", "before", "after", "blocks", "text", "embedding")
 SAID_FULLY = ("overlap", "ahead", "before", "after", "dropped", "oversize")
 """Facts that hold for no chunk that the header doesn't name."""
 
@@ -122,10 +123,17 @@ def facts_of(chunks: tuple[Chunk, ...]) -> dict[str, str]:
             f"ahead {number}": said(chunk, "overlap_next", core, len(chunk.pieces)),
             f"before {number}": said(chunk, "context", 0, core),
             f"after {number}": said(chunk, "context", core, len(chunk.pieces)),
+            f"blocks {number}": numbers(chunk),
             f"text {number}": chunk.full_text,
             f"embedding {number}": chunk.embedding_text,
         }
     return {name: value.replace("\n", "⏎") for name, value in facts.items()}
+
+
+def numbers(chunk: Chunk) -> str:
+    """Give the numbers of a chunk's blocks by their roles."""
+    groups = (chunk.overlap_prev_block_indices, chunk.core_block_indices, chunk.overlap_next_block_indices)
+    return " | ".join(" ".join(map(str, group)) for group in groups).strip()
 
 
 def said(chunk: Chunk, role: str, first: int, after: int) -> str:

@@ -42,6 +42,9 @@ def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
         options["max_tokens"] = draw(st.sampled_from(SIZES))
     if strategy == "structure":
         options["mix_code"] = draw(st.booleans())
+    if strategy == "blocks":
+        options["overlap_tokens"] = draw(st.sampled_from((0, 3, 8)))
+        options["include_page_tag"] = draw(st.booleans())
     if strategy in {"fixed", "sentence"}:
         options["overlap_ratio"] = draw(st.sampled_from((0.0, 0.12, 0.5)))
     return options

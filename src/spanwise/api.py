@@ -15,7 +15,7 @@ from spanwise.options import options_of
 from spanwise.quiet import collector_paused
 from spanwise.readers import Access, read_file, read_page_strings, read_string
 from spanwise.records import Run
-from spanwise.strategies import strategy_of
+from spanwise.strategies import as_counted, strategy_of
 from spanwise.tokens import Tokenizer, TokenMap, tokenizer_of
 
 
@@ -71,7 +71,8 @@ def chunk(
     except UnicodeEncodeError as error:
         rule = f"holds a lone surrogate, which is no character, at {error.start}"
         raise UnreadableError("text", rule, hint="spanwise.read_text(text) replaces it") from error
-    task = Task(document, tokens, settings)
     with collector_paused:
+        document = as_counted(document, strategy)
+        task = Task(document, tokens, settings)
         run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)
         return tuple(Chunk(run, index) for index in range(len(run.settled)))

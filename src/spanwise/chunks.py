@@ -213,7 +213,8 @@ class Chunk:
     @property
     def navigation(self) -> dict[str, Any]:
         """Where to find the first core block in the source."""
-        return navigation_of(self.document, self._first_block, self.normalized_text)
+        link = self._run.links[self.chunk_index]
+        return navigation_of(self.document, self._first_block, self.normalized_text, link)
 
     @property
     def metadata(self) -> dict[str, Any]:

@@ -159,6 +159,11 @@ class Strategy(Protocol):
         """The kinds of blocks that it leaves out of its chunks, besides those that are never content."""
         ...
 
+    @property
+    def leafwise(self) -> bool:
+        """Whether its blocks are leaves: items and rows instead of lists and tables."""
+        ...
+
     def plan(self, task: Task) -> list[Plan]:
         """Plan the cores, in order."""
         ...
@@ -246,8 +251,7 @@ def _surrounded(
     starts = plan.around.before if previous else ()
     ends = plan.around.after if following else ()
     prefix, _ = task.prefix(plan.first)
-    choices = [(starts[:1], (end,)) for end in ends] + [((start,), ()) for start in starts]
-    choices += [((), (end,)) for end in ends] if starts else []
+    choices = [*_pairs(starts, ends), *[((start,), ()) for start in starts], *[((), (end,)) for end in ends]]
     free = task.limit - _exact(task, prefix, pieces) if len(choices) > 1 else task.limit
     for before, after in choices:
         if after and following and task.tokens.count(following.start, after[0]) - NEAR > free:
@@ -260,11 +264,18 @@ def _surrounded(
     return None
 
 
+def _pairs(starts: Sequence[int], ends: Sequence[int]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Pair places of the same rank before and after; the shorter list goes on with its last."""
+    if not starts or not ends:
+        return []
+    ranks = range(max(len(starts), len(ends)))
+    return [((starts[min(rank, len(starts) - 1)],), (ends[min(rank, len(ends) - 1)],)) for rank in ranks]
+
+
 def _ahead(task: Task, plan: Plan, following: Plan, end: int) -> tuple[Piece, ...]:
-    """Give the beginning of the next core as overlap; over a page break it goes on after a space."""
-    blocks = task.document.blocks
-    same_page = blocks[plan.last].page == blocks[following.first].page
-    joiner = joiner_between(task.text, plan.end, following.start) if same_page else " "
+    """Give the beginning of the next core as overlap."""
+    assert plan.around is not None  # else nobody asks
+    joiner = plan.around.joiner or joiner_between(task.text, plan.end, following.start)
     gaps = following.around.gaps if following.around else ()
     start = following._replace(end=end, around=Around(gaps[: bisect_left(gaps, (end,))]))
     first, *rest = _core_pieces(task, start)

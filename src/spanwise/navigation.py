@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
 from spanwise.documents import Block, Document
+from spanwise.fragments import text_fragments
 from spanwise.shown import EDGE, shown_code, shown_html, shown_markdown, shown_plain, shown_table
 
 _ELEMENTS: Final = {
@@ -13,16 +14,24 @@ _ELEMENTS: Final = {
     "rule": "hr", "html": "div",
 }  # fmt: skip
 _FRAGMENT_LENGTH: Final = 100
-_LINKED_WORDS: Final = 8
 
 
-def navigation_of(document: Document, block: Block, core: str) -> dict[str, Any]:
+def links_to(document: Document, cores: Sequence[tuple[int, int]]) -> list[str | None]:
+    """Give for each core the address that opens the page there; other addresses than those of the web stay alone."""
+    url = document.metadata.source_url
+    if not url or not url.startswith(("http://", "https://")):
+        return [url] * len(cores)
+    mark = ":~:" if "#" in url else "#:~:"
+    return [f"{url}{mark}text={words}" if words else url for words in text_fragments(document, cores)]
+
+
+def navigation_of(document: Document, block: Block, core: str, url: str | None) -> dict[str, Any]:
     """Say where the first core block stands in the source, and how to get there."""
     reference = block.source_ref or {}
     shown = _shown(document, block, core)
     offset = reference.get("text_offset", block.start)
     return {
-        "url": _linked(document.metadata.source_url, shown),
+        "url": url,
         "xpath_start": reference.get("xpath"),
         "css_selector_start": reference.get("css_selector"),
         "text_offset_start": offset,
@@ -42,21 +51,11 @@ def _shown(document: Document, block: Block, core: str) -> str:
         return shown_code(core, _FRAGMENT_LENGTH)
     if block.kind in {"html", "figure"}:
         return shown_html(core, _FRAGMENT_LENGTH)
-    if block.kind == "table" and not document.text.startswith(core[:_FRAGMENT_LENGTH], block.start):
+    headed = bool(block.parts) and block.parts[0].header
+    if block.kind == "table" and not (headed and document.text.startswith(core[:_FRAGMENT_LENGTH], block.start)):
         return shown_table(core, _FRAGMENT_LENGTH, document.link_labels)
     return shown_markdown(core, _FRAGMENT_LENGTH, document.link_labels)
 
 
 def _element(block: Block) -> str:
     return f"h{block.level}" if block.level else _ELEMENTS.get(block.kind, "p")
-
-
-def _linked(url: str | None, shown: str) -> str | None:
-    """Add a text fragment to a web address; whole words only, because part of a word is never found."""
-    if not url or not shown or not url.startswith(("http://", "https://")):
-        return url
-    first = shown.split(EDGE)[0]
-    words = first.split(" ")
-    whole = words if len(first) < _FRAGMENT_LENGTH or len(words) == 1 else words[:-1]
-    fragment = quote(" ".join(whole[:_LINKED_WORDS]), safe="").replace("-", "%2D")
-    return f"{url}{':~:' if '#' in url else '#:~:'}text={fragment}"

@@ -98,7 +98,7 @@ def _bowed(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict
         fitted = zip(_SIZES, (low, goal, most), strict=True)
         sizes = {name: size for name, size in fitted if name in declared}
     if "overlap_tokens" in declared:
-        half = sizes["max_tokens"] // 2
+        half = (sizes.get("max_tokens") or given.get("max_tokens") or default["max_tokens"]) // 2
         overlap = given.get("overlap_tokens")
         if overlap is not None and overlap > half:
             rule = f"must be between 0 and half of `max_tokens` ({half})"

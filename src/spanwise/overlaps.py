@@ -1,12 +1,12 @@
-"""Where overlap may start in the core before: at a sentence, else at a word; never inside a figure or code."""
+"""Where overlap may start in the core before, or end in the core after: at a leaf, a sentence, else at a word."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from spanwise.context import Task, block_at
-from spanwise.cuts import word_starts
+from spanwise.cuts import Cutter, cell_cuts, line_cuts, sentence_cuts, word_break, word_starts
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.packing import Range
 from spanwise.pieces import Plan
@@ -64,6 +64,69 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
     sizes = ((task.content_tokens(start, end), start) for start in sentences)
     counted = ((abs(size - wanted), start) for size, start in sizes if size <= free)
     return min(counted, default=(0, None))[1]
+
+
+def tail_start(task: Task, core: Plan, tokens: int) -> int | None:
+    """Give where the last leaves of a core start that have at most so many tokens together.
+
+    Where the last one alone has more, it is a sentence, line or cell of it, else a word; a figure is never torn.
+    """
+    start: int | None = None
+    for leaf, kind in _leaves(task, core, reversed(range(core.first, core.last + 1))):
+        if task.core_fits(leaf[0], core.end, task.content_tokens(leaf[0], core.end), tokens):
+            start = leaf[0]
+            continue
+        return start if start is not None or kind == "figure" else _tail_of_leaf(task, leaf, kind, tokens)
+    return start
+
+
+def head_end(task: Task, core: Plan, tokens: int) -> int | None:
+    """Give where the first leaves of a core end that have at most so many tokens together; else as `tail_start`."""
+    end: int | None = None
+    for leaf, kind in _leaves(task, core, range(core.first, core.last + 1)):
+        if task.core_fits(core.start, leaf[1], task.content_tokens(core.start, leaf[1]), tokens):
+            end = leaf[1]
+            continue
+        return end if end is not None or kind == "figure" else _head_of_leaf(task, leaf, kind, tokens)
+    return end
+
+
+def _leaves(task: Task, core: Plan, indices: Iterable[int]) -> Iterator[tuple[Range, str]]:
+    """Give what of each content block lies in a core, with its kind."""
+    for index in indices:
+        block = task.document.blocks[index]
+        if block.kind not in LEFT_OUT_KINDS:
+            yield (max(block.start, core.start), min(block.end, core.end)), block.kind
+
+
+def _tail_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None:
+    """Give the first sentence, line or cell, else word, from which at most so many tokens lead to the leaf's end."""
+    low, end = max(task.tokens.back(leaf[1], tokens), leaf[0] + 1), leaf[1]
+    begin = max(leaf[0], low - _LOOK_BACK)
+    found = (
+        [start for start in starts if low <= start < end]
+        for starts in (_inner_cuts(task, kind)(begin, end), word_starts(task.text, max(leaf[0], low - 1), end))
+    )
+    return next((starts[0] for starts in found if starts), None)
+
+
+def _head_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None:
+    """Give the last sentence, line or cell, else word, to whose end at most so many tokens lead from the start."""
+    text, start = task.text, leaf[0]
+    high = min(task.tokens.reach(start, tokens), leaf[1] - 1)
+    if high <= start:
+        return None
+    cuts = _inner_cuts(task, kind)(start, min(high + _LOOK_AHEAD, leaf[1]))
+    ends = [end for end in (start + len(text[start:cut].rstrip()) for cut in cuts) if start < end <= high]
+    if not ends and (cut := word_break(text, start, high)):
+        ends = [start + len(text[start:cut].rstrip())]
+    return ends[-1] if ends else None
+
+
+def _inner_cuts(task: Task, kind: str) -> Cutter:
+    if kind in {"code", "table"}:
+        return line_cuts(task.text) if kind == "code" else cell_cuts(task.text)
+    return sentence_cuts(task.text, lambda: task.language)
 
 
 def _back(task: Task, previous: Plan, tokens: int) -> int:

@@ -37,12 +37,14 @@ class Around(NamedTuple):
     """What only some plans say: gaps of the core that one space stands for, and overlap that is already found.
 
     `before` are places where overlap from the core before may start, `after` where overlap from the core after may
-    end; the best come first, and the first that fits is taken.
+    end; the best come first, and the first that fit are taken. `joiner` is the white space before what comes after,
+    where the text's own isn't meant.
     """
 
     gaps: tuple[tuple[int, int], ...] = ()
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
+    joiner: str | None = None
 
 
 class Plan(NamedTuple):

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from spanwise.documents import LEFT_OUT_KINDS, Block, Document, Part
-from spanwise.navigation import navigation_of
+from spanwise.navigation import links_to, navigation_of
 from spanwise.offsets import MEASURES
 from spanwise.pieces import Piece, Settled, core_pieces, rendered
 
@@ -47,6 +47,11 @@ class Run:
     def chunk_id(self, index: int) -> str | None:
         """Give the name of a chunk; None outside the run."""
         return self.chunk_ids[index] if 0 <= index < len(self.settled) else None
+
+    @cached_property
+    def links(self) -> list[str | None]:
+        """Give for each chunk the address that opens the source at its first words."""
+        return links_to(self.document, [(settled.start, settled.end) for settled in self.settled])
 
     @cached_property
     def _metadata(self) -> dict[str, Any]:
@@ -110,7 +115,7 @@ def record_of(run: Run, index: int) -> dict[str, Any]:
         settled.first, settled.last, sorted({*before, *core, *after}) if settled.pieces else core, core, before, after,
         first.page, blocks[settled.last].page, core_text, full_text, embedding_text, settled.token_count,
         settled.oversize, settled.context_dropped, run.chunk_id(index - 1), run.chunk_id(index + 1), None,
-        navigation_of(document, first, core_text), run.metadata(index),
+        navigation_of(document, first, core_text, run.links[index]), run.metadata(index),
     )  # fmt: skip
     record = dict(zip(FIELDS, values, strict=True))
     if run.offsets:

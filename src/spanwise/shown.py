@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 EDGE: Final = "\x1e"
 """Stands where one element of the page ends and the next begins: nothing that is searched for may cross it."""
-_BLOCK_TAG: Final = re.compile(
+BLOCK_TAG: Final = re.compile(
     r"</?(?:p|div|li|ul|ol|tr|td|th|table|h[1-6]|br|figure|figcaption|pre|blockquote|section|article|dt|dd)\b[^<>]*>",
     re.IGNORECASE,
 )
@@ -111,7 +111,7 @@ def shown_code(text: str, limit: int) -> str:
 
 def shown_html(text: str, limit: int) -> str:
     """Give what a page shows of HTML: the text between the tags."""
-    piece = _BLOCK_TAG.sub(EDGE, text[: limit * 8 + 4000])
+    piece = BLOCK_TAG.sub(EDGE, text[: limit * 8 + 4000])
     return _collapsed(html.unescape(_TAG.sub("", piece.replace("\n", " "))), limit)
 
 

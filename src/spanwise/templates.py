@@ -22,6 +22,9 @@ class Template:
         self._half = limit // 2 - tokenizer.added
         self._longest = min(limit, 1 << 16) * _LONGEST_TOKEN
         self._title = title or ""
+        if self._name == "tags":  # a strategy that doesn't declare which tags it wants gets both
+            self._title = self._title if getattr(options, "include_page_tag", True) else ""
+            self._levels = self._levels if getattr(options, "include_section_tag", True) else 0
         self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
         self._counted: dict[str, int] = {}
 
@@ -41,7 +44,9 @@ class Template:
         """Write the lines in at most half of the limit: outer headings go first, then words of the title."""
         half, longest = self._half, self._longest
         title = " ".join(self._title[:longest].split())
-        headings = tuple(name if len(name) <= longest else "" for name in path[-self._levels :])  # too long: as if none
+        headings = tuple(
+            name if len(name) <= longest else "" for name in path[max(len(path) - self._levels, 0) :]
+        )  # too long: as if none
         while len(headings) > 1 and self._priced(title, headings)[1] > half:
             headings = headings[1:]
         if headings and (not headings[0] or self._priced("", headings)[1] > half):

@@ -21,7 +21,7 @@ from spanwise.documents import Document
 from spanwise.errors import SpanwiseError
 from spanwise.options import options_of
 from spanwise.recorded import Recorded
-from spanwise.strategies import STRATEGIES, strategy_of
+from spanwise.strategies import STRATEGIES, as_counted, strategy_of
 from spanwise.tokens import Tokenizer, tokenizer_of
 
 __all__ = ["RULES", "WARNINGS", "Checker", "Finding", "Terms", "check"]
@@ -152,6 +152,7 @@ class Checker:
                     yield Finding("violation", "provenance", reason, record["chunk_id"], name)
             except SpanwiseError as error:
                 yield Finding("violation", "provenance", f"its source: {error}".replace("\n", "; "), None, name)
+        document = as_counted(document, record["strategy"]) if document else None
         together = Together(terms.tokenizer, terms.options.max_tokens)
         self._open, self._before = _Open(key, name, together, document, record["strategy"], []), None
 

@@ -73,7 +73,7 @@ def _place_faults(record: Record, document: Document) -> Faults:
     for name, value in wanted.items():
         if record[name] != value:
             yield "place", f"{name} is {shortened(str(record[name]))}, in the source {shortened(str(value))}"
-    navigation = navigation_of(document, first, record["normalized_text"])
+    navigation = navigation_of(document, first, record["normalized_text"], None)
     for name in ("text_offset_start", "xpath_start", "css_selector_start", "highlight_metadata"):
         if record["navigation"].get(name) != navigation[name]:
             yield "place", f"navigation.{name} is not that of the first core block"

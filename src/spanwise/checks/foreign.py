@@ -13,6 +13,7 @@ from spanwise.documents import Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.records import sha256
 from spanwise.spans import without
+from spanwise.strategies import as_counted
 from spanwise.tokens import Tokenizer
 
 _CONFLUENCE_ID: Final = re.compile(
@@ -91,14 +92,16 @@ class _Documents:
     def __init__(self, source: Callable[[Record], Document | None] | None) -> None:
         self._source = source
 
-    def find(self, record: Record) -> tuple[Document | None, str | None]:
+    def find(self, record: Record, strategy: str) -> tuple[Document | None, str | None]:
         if self._source is None:
             return None, None
         try:
             document = self._source(record)
         except SpanwiseError as error:
             return None, str(error).replace("\n", "; ")
-        return document, None if document else "its source is not there (--source FILE names it)"
+        if document is None:
+            return None, "its source is not there (--source FILE names it)"
+        return as_counted(document, strategy), None
 
 
 class SpecCheck:
@@ -152,7 +155,7 @@ class SpecCheck:
             set(),
         )
         self._name = name
-        self._document, reason = self._documents.find(record)
+        self._document, reason = self._documents.find(record, terms.strategy)
         if reason:
             yield Finding("violation", "provenance", reason, record["chunk_id"], name)
 
@@ -265,7 +268,7 @@ class ConfluenceCheck:
             return
         yield from self._close()
         self._page, self._last, self._said, self._ids, self._strategy = page, -1, [], set(), terms.strategy
-        self._document, reason = self._documents.find(record | {"document_id": page})
+        self._document, reason = self._documents.find(record | {"document_id": page}, terms.strategy)
         if reason:
             yield Finding("violation", "provenance", reason, record["chunk_id"], page)
 

@@ -212,6 +212,36 @@ def _sentence_ahead(case: Case, before: Record) -> Faults:
         yield "promise", f"with overlap {len(before['full_text'])} characters are more than {most * 6 // 5}"
 
 
+def _blocks(case: Case) -> Faults:
+    yield from _whole_if_they_fit(case, None)
+    if case.cut_blocks() and len(case.core) > 1:
+        yield "promise", "a part of a split block stands in one chunk with others"
+    for role, words in (("overlap_prev", "before"), ("overlap_next", "after")):
+        size = sum(case.tokens(*span) for span in ranges_of(case.record, role))
+        if size > case.options.overlap_tokens + NEAR:
+            most = case.options.overlap_tokens
+            yield "promise", f"overlap {words} has {size} tokens, more than overlap_tokens ({most})"
+    if case.before:
+        yield from _blocks_beside(case, case.before)
+
+
+def _blocks_beside(case: Case, before: Record) -> Faults:
+    """Check that what two neighbours show of each other is the edge of a core, in whole blocks but for one alone."""
+    shown = (("overlap_prev", case.record, before), ("overlap_next", before, case.record))
+    for role, record, neighbour in shown:
+        overlap = ranges_of(record, role)
+        if not overlap:
+            continue
+        start, end = overlap[0][0], overlap[-1][1]
+        core = neighbour["char_start"], neighbour["char_end"]
+        if start < core[0] or end > core[1] or (end != core[1] if role == "overlap_prev" else start != core[0]):
+            yield "promise", f"{role} is not the edge of the core of the chunk beside"
+        edges = [place for index in record[f"{role}_block_indices"] for place in case.document.blocks[index][1:3]]
+        whole = start == max(edges[0], core[0]) and end == min(edges[-1], core[1])
+        if not whole and len(record[f"{role}_block_indices"]) > 1:
+            yield "promise", f"{role} tears a block, though it holds another one whole"
+
+
 PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
     "structure": _structure,
     "fixed": _fixed,
@@ -219,4 +249,5 @@ PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
     "window": _window,
     "sentence": _sentence,
     "simple": _simple,
+    "blocks": _blocks,
 }

@@ -59,7 +59,8 @@ class Together:
             yield "twice", f"the core starts at {start}, before the end of the one before it ({before.end})"
         if before and start == before.end and not record["normalized_text"][:1].isspace():
             joined = before.tail + record["normalized_text"][:64]
-            if torn := torn_character(joined, len(before.tail), self._tokenizer, self._limit):
+            prefix = record["embedding_text"].removesuffix(record["full_text"])
+            if torn := torn_character(joined, len(before.tail), self._tokenizer, self._limit, prefix):
                 yield "character", f"the cut at {start} goes through a character: {shortened(torn)}"
         for piece in record["pieces"]:
             if piece["role"] == "overlap_prev" and (not before or not before.start <= piece["start"] < before.end):

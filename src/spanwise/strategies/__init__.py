@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from spanwise.context import Strategy
+from spanwise.documents import Document
 from spanwise.errors import OptionError, did_you_mean
+from spanwise.leaves import leaf_view
+from spanwise.strategies.blocks import Blocks
 from spanwise.strategies.fixed import Fixed
 from spanwise.strategies.heading import Heading
 from spanwise.strategies.sentence import Sentence
@@ -20,6 +23,7 @@ STRATEGIES: Final[dict[str, Strategy]] = {
     "window": Window(),
     "sentence": Sentence(),
     "simple": Simple(),
+    "blocks": Blocks(),
 }
 
 
@@ -29,3 +33,8 @@ def strategy_of(name: str) -> Strategy:
         hint = did_you_mean(str(name), STRATEGIES)
         raise OptionError("strategy", "is not a known strategy", value=name, hint=hint)
     return STRATEGIES[name]
+
+
+def as_counted(document: Document, strategy: str) -> Document:
+    """Give a document with its blocks as a strategy counts them."""
+    return leaf_view(document) if STRATEGIES[strategy].leafwise else document

@@ -171,8 +171,10 @@ def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
     for draft, after in zip_longest(drafts, drafts[1:]):
         starts = (draft.before,) if draft.before is not None else ()
         ends = (draft.after,) if draft.after is not None else _ahead(task, draft, after) if after else ()
-        around = Around(tuple(draft.gaps), starts, ends) if starts or ends or draft.gaps else None
         first, last = block_at(document, draft.start), block_at(document, draft.end - 1)
+        over = ends and after and document.blocks[block_at(document, after.start)].page != document.blocks[last].page
+        joiner = " " if over else None  # the sentence goes on
+        around = Around(tuple(draft.gaps), starts, ends, joiner) if starts or ends or draft.gaps else None
         plans.append(Plan(draft.start, draft.end, first, last, False, around))
     return plans
 

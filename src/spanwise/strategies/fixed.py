@@ -55,6 +55,7 @@ class Fixed:
     name = "fixed"
     options = FixedOptions
     leaves_out = frozenset[str]()
+    leafwise = False
 
     def plan(self, task: Task) -> list[Plan]:
         """Cut each run between closing headings into equal shares."""

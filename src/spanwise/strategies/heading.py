@@ -34,6 +34,7 @@ class Heading:
     name = "heading"
     options = HeadingOptions
     leaves_out = frozenset[str]()
+    leafwise = False
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack whole sections, or give each its own chunks."""

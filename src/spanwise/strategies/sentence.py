@@ -33,6 +33,7 @@ class Sentence:
     name = "sentence"
     options = SentenceOptions
     leaves_out = frozenset[str]()
+    leafwise = False
 
     def plan(self, task: Task) -> list[Plan]:
         """Collect the sentences of each page, mend what page breaks tear, and let chunks look ahead."""

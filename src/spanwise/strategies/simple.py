@@ -27,6 +27,7 @@ class Simple:
     name = "simple"
     options = SimpleOptions
     leaves_out = frozenset[str]()
+    leafwise = False
 
     def plan(self, task: Task) -> list[Plan]:
         """Cut at multiples, moved back to where a character, or a figure, begins."""

@@ -80,6 +80,7 @@ class Structure:
     name = "structure"
     options = StructureOptions
     leaves_out = _CLOSING
+    leafwise = False
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack each section for itself, join what is too short, and say who may take overlap."""

@@ -28,6 +28,7 @@ class Window:
     name = "window"
     options = WindowOptions
     leaves_out = frozenset[str]()
+    leafwise = False
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack blocks until the limit, and say who may take overlap."""

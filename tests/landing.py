@@ -1,0 +1,152 @@
+"""Where links with text fragments lead: pages served on this machine, opened in headless Chromium.
+
+A script can't read what `::target-text` highlights. So the page paints it in a colour of its own, and a picture of the
+place where a chunk's first word stands shows whether that word is painted.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from typing import Any, Final
+
+import pyromark
+from PIL import Image
+from playwright.sync_api import Page
+
+from spanwise import Chunk
+from spanwise.documents import Document
+from spanwise.fragments import PageTokens
+from spanwise.stretches import shown_stretches
+
+WIDTH: Final = 800
+PAINT: Final = (1, 254, 3)
+MARK: Final = "\ue000"  # stands before the first word of a chunk while places are looked up
+_FLAGS: Final = pyromark.Options
+OPTIONS: Final = (
+    _FLAGS.ENABLE_TABLES | _FLAGS.ENABLE_STRIKETHROUGH | _FLAGS.ENABLE_TASKLISTS | _FLAGS.ENABLE_FOOTNOTES
+    | _FLAGS.ENABLE_HEADING_ATTRIBUTES | _FLAGS.ENABLE_GFM
+)  # fmt: skip
+STYLE: Final = (
+    f"::target-text{{background:rgb{PAINT};color:black}} body{{font:16px sans-serif;width:700px;padding:2000px 0}}"
+    " pre{white-space:pre-wrap} td{padding:4px}"
+)
+
+WALK: Final = """
+const walker = () => document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, node =>
+    ["SCRIPT", "STYLE"].includes(node.parentElement.tagName) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+"""
+MARKED_PLACES: Final = (
+    "() => {"
+    + WALK
+    + """
+    const places = [], texts = walker(); let seen = 0;
+    while (texts.nextNode())
+        for (const letter of texts.currentNode.data) letter === "\\ue000" ? places.push(seen) : seen += letter.length;
+    return places;
+}"""
+)
+RECTANGLE: Final = (
+    "([place, length]) => {"
+    + WALK
+    + """
+    const texts = walker(), range = document.createRange(); let seen = 0;
+    while (texts.nextNode()) {
+        const node = texts.currentNode;
+        if (place < seen + node.length) {
+            range.setStart(node, place - seen);
+            range.setEnd(node, Math.min(place - seen + length, node.length));
+            const box = range.getClientRects()[0];
+            if (!box) return null;
+            const seen_whole = box.top >= 0 && box.bottom <= innerHeight;
+            return seen_whole ? {x: box.x, y: box.y, width: box.width, height: box.height} : null;
+        }
+        seen += node.length;
+    }
+    return null;
+}"""
+)
+
+
+class Site:
+    """Pages that a server in a thread gives to the browser."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, str] = {}
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                body = site.pages.get(self.path.partition("?")[0].lstrip("/"), "").encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *arguments: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+    def address(self, name: str) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}/{name}"
+
+
+@contextmanager
+def served() -> Iterator[Site]:
+    """Serve pages while they are looked at."""
+    site = Site()
+    thread = threading.Thread(target=site.server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield site
+    finally:
+        site.server.shutdown()
+        site.server.server_close()
+        thread.join()
+
+
+def page_of(body: str) -> str:
+    return f"<!doctype html><meta charset=utf-8><title>t</title><style>{STYLE}</style><body>{body}</body>"
+
+
+def rendered(document: Document, text: str) -> str:
+    """Render the Markdown of a document; front matter is for the renderer, not for the reader."""
+    first = document.blocks[0]
+    return page_of(pyromark.html(text[first.end :] if first.kind == "front_matter" else text, options=OPTIONS))
+
+
+def missed(site: Site, page: Page, document: Document, chunks: Sequence[Chunk], name: str) -> tuple[list[str], int]:
+    """Open the link of every chunk, and give those that lead elsewhere, and how many there are."""
+    tokens, text = PageTokens(shown_stretches(document)), document.text
+    firsts = zip(chunks, tokens.firsts([(chunk.char_start, chunk.char_end) for chunk in chunks]), strict=True)
+    shown = [(chunk, tokens.places[first]) for chunk, first in firsts if first is not None]
+    edges = [0, *(place for _, place in shown), len(text)]
+    site.pages[name] = rendered(document, MARK.join(text[start:end] for start, end in pairwise(edges)))
+    page.goto(site.address(name))
+    targets = page.evaluate(MARKED_PLACES)
+    assert len(targets) == len(shown), f"{name}: {len(targets)} of {len(shown)} places are on the page"
+    site.pages[name] = rendered(document, text)
+    wrong = []
+    for number, ((chunk, _), target) in enumerate(zip(shown, targets, strict=True)):
+        url = chunk.navigation["url"]
+        if not _is_painted(page, url.replace("#", f"?{number}#", 1), target):
+            wrong.append(f"{name} {number}: {url} {chunk.normalized_text[:60]!r}")
+    return wrong, len(shown)
+
+
+def _is_painted(page: Page, url: str, target: int) -> bool:
+    page.goto(url)
+    for _ in range(6):
+        box = page.evaluate(RECTANGLE, [target, 1])
+        if box and box["width"] >= 1 and box["x"] + box["width"] < WIDTH:
+            picture = Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")
+            if any(color == PAINT for _, color in picture.getcolors(picture.width * picture.height) or ()):
+                return True
+        page.wait_for_timeout(30)
+    return False
