@@ -19,6 +19,7 @@ from spanwise.settings import declared_options
 from spanwise.strategies import STRATEGIES
 
 _WIDTH: Final = 96
+_KEEP_ALL: Final = "keep what is not the main content of a web page"
 _EXIT_CODES: Final = (
     "exit codes: 0 all is well, 1 a file failed or a check found a violation, 2 wrong use, 3 not written"
 )
@@ -123,6 +124,7 @@ def _chunk(commands: Any) -> None:
     files.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read all as: {', '.join(INPUTS)}")
     files.add_argument("--password", metavar="WORD", help="opens encrypted PDFs")
     files.add_argument("--figures", metavar="DIR", help="write the figures of PDFs here; the chunks name the files")
+    files.add_argument("--keep-all", action="store_true", help=_KEEP_ALL)
     files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
     files.add_argument("--jobs", type=_number, default=0, metavar="N", help="processes; default: as many as pay")
     _settings(command)
@@ -172,6 +174,7 @@ def _check(commands: Any) -> None:
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help="how the source was read")
     command.add_argument("--password", metavar="WORD", help="opens encrypted PDFs of the source")
     command.add_argument("--figures", metavar="DIR", help="as for chunk, if it was given there")
+    command.add_argument("--keep-all", action="store_true", help="as for chunk, if it was given there")
     _settings(command)
 
 
@@ -191,6 +194,7 @@ def _inspect(commands: Any) -> None:
     output.add_argument("-q", "--quiet", action="store_true", help="no summary and no warnings")
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
     command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
+    command.add_argument("--keep-all", action="store_true", help=_KEEP_ALL)
     command.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata, as for chunk")
     _settings(command)
 
@@ -207,6 +211,7 @@ def _read(commands: Any) -> None:
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
     command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
     command.add_argument("--figures", metavar="DIR", help="write the figures of a PDF here")
+    command.add_argument("--keep-all", action="store_true", help=_KEEP_ALL)
     command.add_argument("--tokenizer", metavar="NAME", help="counts the blocks' tokens; default: cl100k")
 
 

@@ -43,7 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     dialect = general["dialect"].value if "dialect" in general else None
     form = arguments.format or _usual_format(arguments.output, dialect)
     offsets, form_given = tuple(arguments.offsets), arguments.input_format
-    order = Order(dialect, arguments.id_prefix, form_given, offsets, arguments.password, arguments.figures)
+    order = Order(
+        dialect, arguments.id_prefix, form_given, offsets, arguments.password, arguments.figures, arguments.keep_all
+    )
     if (tokenizer := settings_of(general).tokenizer) not in TOKENIZERS:
         tokenizer_of(tokenizer)  # a wrong file is told once, not for every document; known names need no loading here
     piped = "-" in arguments.paths

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = with_checked_extra(settings_of(said_of_file))
     if arguments.file != "-":
         refuse_to_overwrite(output, [arguments.file], flag="--html")
-    order = Order(format=arguments.input_format, password=arguments.password)
+    order = Order(format=arguments.input_format, password=arguments.password, keep_all=arguments.keep_all)
     job = Job(arguments.file, settings, order, _piped(arguments.file))
     document, _ = document_of(job)
     records = [

@@ -16,9 +16,36 @@ from spanwise.readers.markdown import read_markdown
 from spanwise.readers.pages import read_paged
 from spanwise.readers.plain import read_plain
 
-FORMATS: Final[dict[str, Callable[[str], Reading]]] = {
-    "markdown": read_markdown,
-    "text": read_plain,
+
+
+class Access(NamedTuple):
+    """How a file is opened, where its figures are written to, and whether what is no content is kept."""
+
+    password: str | None = None
+    figures: str | os.PathLike[str] | None = None
+    keep_all: bool = False
+
+
+_PLAINLY: Final = Access()
+
+
+def _read_html(text: str, access: Access) -> Reading:
+    from spanwise.readers.html import read_html
+
+    return read_html(text, keep_all=access.keep_all)
+
+
+def _read_confluence(text: str, access: Access) -> Reading:
+    from spanwise.readers.confluence import read_confluence
+
+    return read_confluence(text, keep_all=access.keep_all)
+
+
+FORMATS: Final[dict[str, Callable[[str, Access], Reading]]] = {
+    "markdown": lambda text, _: read_markdown(text),
+    "text": lambda text, _: read_plain(text),
+    "html": _read_html,
+    "confluence": _read_confluence,
 }
 INPUTS: Final = (*FORMATS, "pdf")
 """All formats; those of text are the table's, the others are read from bytes."""
@@ -31,18 +58,11 @@ EXTENSIONS: Final = {
     ".text": "text",
     ".log": "text",
     ".pdf": "pdf",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
     "": "text",
 }
-
-
-class Access(NamedTuple):
-    """How a file is opened, and where its figures are written to."""
-
-    password: str | None = None
-    figures: str | os.PathLike[str] | None = None
-
-
-_PLAINLY: Final = Access()
 
 
 def read_file(
@@ -75,7 +95,7 @@ def read_bytes(
         form = "pdf" if data.startswith(_PDF) else "markdown"
     if form != "pdf":
         text, guessed = decoded(data, name)
-        return read_string(text, form, given, guessed)
+        return read_string(text, form, given, guessed, access)
     from spanwise.readers.pdf import read_pdf
 
     with collector_paused:
@@ -83,7 +103,9 @@ def read_bytes(
     return _document(reading, form, given)
 
 
-def read_string(text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = ()) -> Document:
+def read_string(
+    text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = (), access: Access = _PLAINLY
+) -> Document:
     """Read a text of a named format; `noted` is what is known of it already."""
     if form in INPUTS and form not in FORMATS:
         raise OptionError("format", "is read from a file, not from a string", value=form, hint="spanwise.read(path)")
@@ -94,7 +116,7 @@ def read_string(text: str, form: str, given: Mapping[str, Any], noted: tuple[Lef
         raise UnreadableError("text", "must be a string", value=type(text).__name__, hint=hint)
     clean, replaced = cleaned(text)
     with collector_paused:
-        reading = FORMATS[form](clean)
+        reading = FORMATS[form](clean, access)
     return _document(reading._replace(left_out=noted + replaced + reading.left_out), form, given)
 
 
