@@ -7,9 +7,11 @@ as broken as it likes: no word is lost, and none is walked twice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any, Final, Protocol
 
 from spanwise.readers.markup.elements import (
+    Cell,
     Code,
     Figure,
     Heading,
@@ -18,6 +20,7 @@ from spanwise.readers.markup.elements import (
     Paragraph,
     Quote,
     Reference,
+    Row,
     Rule,
     flat,
 )
@@ -65,7 +68,7 @@ class Collector:
     def elements(self) -> list[Any]:
         """What was collected on the outermost level."""
         self.flush()
-        return self._frames[0].elements
+        return _tidy(self._frames[0].elements, ())
 
     def words(self, text: str) -> None:
         """Add text of the source."""
@@ -114,6 +117,7 @@ class Collector:
         self.flush()
         frame = self._frames.pop()
         if frame.kind != "flow":
+            frame.elements = _tidy(frame.elements, _HOLDS.get(frame.kind, ()))
             self._frames[-1].elements += _MADE[frame.kind](frame)
 
     def know(self, kind: str, **known: Any) -> None:
@@ -143,6 +147,32 @@ class Collector:
         """Add a line across the page."""
         self.flush()
         self._frames[-1].elements.append(Rule(place.reference(self.offset)))
+
+
+_PARTS: Final = (Item, Row, Cell)
+_HOLDS: Final[dict[str, tuple[type, ...]]] = {
+    "list": (Item,), "definitions": (Item,), "row": (Cell,), "table": (Row, Cell)
+}  # fmt: skip
+
+
+def _tidy(elements: list[Any], holds: tuple[type, ...]) -> list[Any]:
+    """Make whole what is only a part where no such parts belong: items without a list, cells without a table."""
+    if not any(isinstance(element, _PARTS) and not isinstance(element, holds) for element in elements):
+        return elements
+    tidy: list[Any] = []
+    for loose, group in groupby(elements, lambda element: isinstance(element, Item) and Item not in holds):
+        if loose:
+            items = tuple(group)
+            tidy.append(Items(items, items[0].reference))
+            continue
+        for element in group:
+            if isinstance(element, Row) and Row not in holds:
+                tidy += [inner for cell in element.cells for inner in cell.elements]
+            elif isinstance(element, Cell) and Cell not in holds:
+                tidy += element.elements
+            else:
+                tidy.append(element)
+    return tidy
 
 
 def _heading(frame: Frame) -> list[Any]:
@@ -228,11 +258,12 @@ def _definitions(frame: Frame) -> list[Any]:
     """Make a list of terms, each with what is said of it; several lines of it stay one paragraph."""
     items: list[Item] = []
     for item, said in _groups(frame.elements):
-        count = next((place for place, element in enumerate(said) if not isinstance(element, Paragraph)), len(said))
-        lines = [*(item.elements if item else ()), *said[:count]]
-        reference = item.reference if item else said[0].reference
-        line = Paragraph(joined((element.prose for element in lines), BREAK), reference) if lines else None
-        items.append(Item((*([line] if line else []), *said[count:]), reference))
+        together = [*(item.elements if item else ()), *said]
+        places = (place for place, element in enumerate(together) if not isinstance(element, Paragraph))
+        count = next(places, len(together))
+        line = [Paragraph(joined((element.prose for element in together[:count]), BREAK), together[0].reference)]
+        reference = item.reference if item else together[0].reference
+        items.append(Item((*(line if count else ()), *together[count:]), reference, item.checked if item else None))
     return [Items(tuple(items), frame.reference())] if items else []
 
 

@@ -134,7 +134,7 @@ def _lines(elements: Iterable[Element], edge: str) -> Iterator[Prose]:
 def _item_lines(items: Items, edge: str) -> Iterator[Prose]:
     number = items.first
     for item in items.items:
-        marker = "- " if number is None else f"{number}. "
+        marker = "" if edge == " " else "- " if number is None else f"{number}. "
         number = None if number is None else number + 1
         lines = [prose for prose in _lines(item.elements, edge) if prose.text]
         if lines:

@@ -87,15 +87,16 @@ class Inline:
         if not text.isascii():
             text = _UNSEEN.sub("", text)
         words = text.split()
+        if self._code:  # white space that follows code stays inside of it if more code comes
+            self._code += [" " if text[:1].isspace() else "", " ".join(words), " " if text[-1:].isspace() else ""]
+            return
         if not words:
             self._space = self._space or bool(text)
             return
         joined = " ".join(words)
         if self._coded:
-            if (self._space or text[0].isspace()) and (self._code or self._pieces):
-                self._code.append(" ")
-            self._code.append(joined)
-            self._space = text[-1].isspace()
+            self._space = self._space or text[0].isspace()
+            self._code = [joined, " " if text[-1].isspace() else ""]
             return
         self._space = self._space or text[0].isspace()
         self._prepare()
@@ -130,8 +131,6 @@ class Inline:
 
     def open_code(self) -> None:
         """Begin a stretch of code."""
-        if not self._coded:
-            self._prepare_space()
         self._coded += 1
 
     def close_code(self) -> None:
@@ -219,16 +218,12 @@ class Inline:
         """Write the code that was collected, in as many backticks as it needs."""
         if not self._code:
             return
-        code = "".join(self._code)
-        self._code = []
-        if self._pieces and code[0] == " ":
-            self._space = True
-        code = code.strip()
-        space, self._space = self._space, False
-        self._space = space and self._pieces != [] and not self._pieces[-1].endswith((" ", "\n", "["))
+        collected, self._code = "".join(self._code), []
+        code = " ".join(collected.split())
         self._prepare()
         self._append(_code_span(code))
         self._said.append(code)
+        self._space = collected.endswith(" ")
         self._worded = True
 
 
