@@ -17,7 +17,6 @@ from spanwise.readers.pages import read_paged
 from spanwise.readers.plain import read_plain
 
 
-
 class Access(NamedTuple):
     """How a file is opened, where its figures are written to, and whether what is no content is kept."""
 
@@ -75,7 +74,7 @@ def read_file(
     # a name on disk may be no text; two that differ must not become one
     name = place.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     if form is None:
-        form = EXTENSIONS.get(place.suffix.lower())
+        form = EXTENSIONS.get(place.suffix.lower()) or _form_inside(place)
         if form is None:
             known = ", ".join(sorted(filter(None, EXTENSIONS)))
             hint = f"known: {known}; if it is one of these under another name, say its format: {' or '.join(INPUTS)}"
@@ -85,6 +84,20 @@ def read_file(
     except (OSError, ValueError) as error:
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
     return read_bytes(data, name, form, {"file_path": name, **given}, access)
+
+
+def _form_inside(place: Path) -> str | None:
+    """Look into a file whose extension says too little: a page of Confluence may be XML or JSON."""
+    if place.suffix.lower() not in {".xml", ".json"}:
+        return None
+    from spanwise.readers.confluence.looks import looks_exported, looks_stored
+
+    try:
+        text = place.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return None
+    looks = looks_stored if place.suffix.lower() == ".xml" else looks_exported
+    return "confluence" if looks(text) else None
 
 
 def read_bytes(
@@ -125,6 +138,11 @@ def read_page_strings(pages: Iterable[str], form: str, given: Mapping[str, Any])
     return _document(read_paged(pages, form), form, given)
 
 
+def _naming(known: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give what a document is named by: an address that only the page itself says may be that of many files."""
+    return known if given.get("source_url") or not known.get("file_path") else {**known, "source_url": None}
+
+
 def _document(reading: Reading, form: str, given: Mapping[str, Any]) -> Document:
     """Join what the reader found with what the caller knows better."""
     known = {"source_type": form, **reading.found}
@@ -135,6 +153,6 @@ def _document(reading: Reading, form: str, given: Mapping[str, Any]) -> Document
     if not known.get("document_id") and not known.get("source_url") and not known.get("file_path"):
         known["document_id"] = own.get("id", "")  # its own name, where no source gives it one
     if not known.get("document_id"):
-        known["document_id"] = derived_document_id(known, reading.text)
+        known["document_id"] = derived_document_id(_naming(known, given), reading.text)
     starts = reading.link_starts if given.get("links") is None else ()
     return Document(reading.text, reading.blocks, reading.pages, Metadata.of(known), reading.left_out, starts)

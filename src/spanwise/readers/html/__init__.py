@@ -45,11 +45,12 @@ def elements_of(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element
         return [], []
     place = Path(Path(None, "html", 1), "body", 1)
     walk = Walk(Collector(place), keep_all=keep_all)
-    main = body if keep_all else main_of(page) or body
     way: list[int] = []
-    while main is not None and main.mem_id != body.mem_id:
-        way.insert(0, main.mem_id)
-        main = main.parent
+    node = body if keep_all else main_of(page)
+    while node is not None and node.mem_id != body.mem_id:
+        way.append(node.mem_id)
+        node = node.parent
+    way.reverse()
     if 0 < len(way) <= _DEEPEST_MAIN:
         walk.towards(body, place, way)
     else:

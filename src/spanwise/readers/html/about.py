@@ -14,7 +14,6 @@ _DATES: Final = (
     "article:modified_time", "og:updated_time", "last-modified", "dcterms.modified", "date.modified",
     "article:published_time", "dcterms.date", "dc.date", "date", "dcterms.created",
 )  # fmt: skip
-_LABELS: Final = ("article:tag", "ajs-labels")
 _NUMBERED: Final = {
     "ajs-page-id": "page_id", "ajs-space-key": "space_key", "confluence-space-key": "space_key",
 }  # fmt: skip
@@ -35,7 +34,8 @@ def said_of(page: LexborHTMLParser) -> dict[str, Any]:
     if language := (html.attributes.get("lang") or "").strip() if html else "":
         found["language"] = language
     canonical = page.css_first('link[rel="canonical"]')
-    if address := ((canonical.attributes.get("href") if canonical else "") or said.get("og:url") or "").strip():
+    address = ((canonical.attributes.get("href") if canonical else "") or said.get("og:url") or "").strip()
+    if address.startswith(("http://", "https://")):
         found["source_url"] = address
     found |= {field: said[name] for name, field in _NUMBERED.items() if said.get(name)}
     version = said.get("ajs-page-version", "")

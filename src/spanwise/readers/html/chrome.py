@@ -33,7 +33,9 @@ _WORDS: Final = {
     "line numbers": "linenos linenodiv line-numbers-rows lineno gutter hljs-ln-numbers",
 }
 _NAMES: Final = {name: reason for reason, names in _WORDS.items() for name in names.split()}
-_COOKIES: Final = re.compile(r"(?:cookie|consent|gdpr)[-_]?(?:banner|notice|bar|popup|modal|message|consent|overlay|dialog)")
+_COOKIES: Final = re.compile(
+    r"(?:cookie|consent|gdpr)[-_]?(?:banner|notice|bar|popup|modal|message|consent|overlay|dialog)"
+)
 _LONGEST_BANNER: Final = 4000
 """What a class or id calls a banner but holds more text than this is a page about banners."""
 _HIDING: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)

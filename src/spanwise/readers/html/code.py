@@ -28,7 +28,7 @@ def code_in(node: LexborNode) -> str:
 
 def _pieces(node: LexborNode) -> Iterator[str]:
     """Give the text in order; deep inside, only as it stands."""
-    waiting = [child for child in node.iter(include_text=True)][::-1]
+    waiting = list(node.iter(include_text=True))[::-1]
     while waiting:
         inner = waiting.pop()
         if inner.is_text_node:
@@ -36,7 +36,7 @@ def _pieces(node: LexborNode) -> Iterator[str]:
         elif inner.tag == "br":
             yield "\n"
         elif not _NUMBERS.intersection((inner.attributes.get("class") or "").split()):
-            waiting += [child for child in inner.iter(include_text=True)][::-1]
+            waiting += list(inner.iter(include_text=True))[::-1]
 
 
 def language_of(node: LexborNode) -> str:

@@ -17,7 +17,7 @@ _ONE_ARTICLE: Final = 0.6
 _REST: Final = 0.05
 _STEPS: Final = 40
 _UNSEEN: Final = "script, style, template, noscript"
-_HEADINGS: Final = "h1, h2, h3, h4, h5, h6"
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
 def main_of(page: LexborHTMLParser) -> LexborNode | None:
@@ -43,7 +43,8 @@ def weight(node: LexborNode) -> int:
 
 
 def _count(node: LexborNode) -> int:
-    return len(node.text()) - node.text().count(" ") - node.text().count("\n")
+    text = node.text()
+    return len(text) - text.count(" ") - text.count("\n")
 
 
 def _densest(body: LexborNode) -> LexborNode:
@@ -57,7 +58,9 @@ def _densest(body: LexborNode) -> LexborNode:
         loose = sum(len(child.text_content or "") for child in node.iter(include_text=True) if child.is_text_node)
         if not total or own < (1 - _REST) * total or heaviest.tag in {"p", "table", "ul", "ol", "pre", "dl"}:
             return node
-        if loose > _REST * total or any(child.css_first(_HEADINGS) or child.tag in _HEADINGS for child in others):
+        if loose > _REST * total or any(
+            child.tag in _HEADINGS or child.css_first(", ".join(_HEADINGS)) for child in others
+        ):
             return node
         node = heaviest
     return node

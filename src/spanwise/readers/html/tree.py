@@ -74,17 +74,16 @@ def parsed(html: str, name: str = "html") -> LexborHTMLParser:
 def _refuse_hostile(html: str, name: str) -> None:
     if html.count("<") > _FEW and _depth(html) > _DEEPEST:
         raise UnreadableError(name, f"is nested more than {_DEEPEST:,} elements deep")
-    if len(html) > _LONG_TAG:
-        for stretch in html.split(">"):
-            if len(stretch) > _LONG_TAG and (tag := _TAG.search(stretch)):
-                if len(stretch[tag.start() :].split(None, _MOST_ATTRIBUTES)) > _MOST_ATTRIBUTES and _is_a_tag(stretch):
-                    raise UnreadableError(name, f"has an element with more than {_MOST_ATTRIBUTES:,} attributes")
+    if len(html) > _LONG_TAG and any(map(_is_a_long_tag, html.split(">"))):
+        raise UnreadableError(name, f"has an element with more than {_MOST_ATTRIBUTES:,} attributes")
 
 
-def _is_a_tag(stretch: str) -> bool:
-    """Whether a long stretch without `>` is a tag full of attributes, not text or a script with a `<` in it."""
-    opened = _TAG.search(stretch)
-    return opened is not None and opened.start() < _LONG_TAG and stretch.count("<", opened.end()) < _LONG_TAG // 10
+def _is_a_long_tag(stretch: str) -> bool:
+    """Whether a stretch without `>` is a tag full of attributes, not text or a script with a `<` in it."""
+    if len(stretch) < _LONG_TAG or not (opened := _TAG.search(stretch)):
+        return False
+    words = stretch[opened.start() :].split(None, _MOST_ATTRIBUTES)
+    return len(words) > _MOST_ATTRIBUTES and stretch.count("<", opened.end()) < len(words) // 10
 
 
 def _depth(html: str) -> int:

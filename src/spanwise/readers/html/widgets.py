@@ -5,16 +5,11 @@ The names are those of Confluence's rendered pages, GitHub, Sphinx, MkDocs and D
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from spanwise.readers.html.chrome import Attributes
+from spanwise.readers.html.handlers import Handler, Walker, framed
 from spanwise.readers.html.tree import Path
-
-if TYPE_CHECKING:
-    from spanwise.readers.html.walk import Walk
-
-Handler = Callable[["Walk", Any, Attributes, Path, int], None]
 
 _LABELS: Final = {
     "confluence-information-macro-information": "info", "confluence-information-macro-note": "note",
@@ -28,7 +23,7 @@ _KINDS: Final = frozenset({
 })  # fmt: skip
 
 
-def _box(walk: Walk, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
+def _box(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
     """Collect a box with its label."""
     names = (attributes.get("class") or "").split()
     label = next((_LABELS[name] for name in names if name in _LABELS), None)
@@ -38,7 +33,7 @@ def _box(walk: Walk, node: Any, attributes: Attributes, path: Path, depth: int) 
     walk.collector.finish()
 
 
-def _panel(walk: Walk, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
+def _panel(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
     """Collect a panel of Confluence; one of code is its code, other things called so are no panels."""
     names = (attributes.get("class") or "").split()
     if "code" in names or "preformatted" in names or node.css_first(".panelContent") is None:
@@ -49,16 +44,7 @@ def _panel(walk: Walk, node: Any, attributes: Attributes, path: Path, depth: int
     walk.collector.finish()
 
 
-def _framed(kind: str) -> Handler:
-    def handle(walk: Walk, node: Any, _: Attributes, path: Path, depth: int) -> None:
-        walk.collector.begin(kind, path)
-        walk.children(node, path, depth)
-        walk.collector.finish()
-
-    return handle
-
-
-def _title(walk: Walk, node: Any, _: Attributes, path: Path, depth: int) -> None:
+def _title(walk: Walker, node: Any, _: Attributes, path: Path, depth: int) -> None:
     """Collect the title of a box; elsewhere it is a paragraph."""
     if walk.collector.is_in("quote"):
         walk.collector.begin("caption", path)
@@ -68,7 +54,7 @@ def _title(walk: Walk, node: Any, _: Attributes, path: Path, depth: int) -> None
     walk.collector.finish()
 
 
-def _task(walk: Walk, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
+def _task(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
     """Collect a list of tasks of Confluence: a class tells which are done."""
     walk.collector.begin("list", path)
     counts = 0
@@ -97,11 +83,13 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "admonition-title": _title,
     "markdown-alert-title": _title,
     "title": _title,
-    "expand-control": _framed("summary"),
+    "expand-control": framed("summary"),
     "inline-task-list": _task,
 }
 
 
-def handler_of(classes: str) -> Handler | None:
+def handler_of(classes: str | None) -> Handler | None:
     """Give what handles an element with these classes."""
+    if not classes:
+        return None
     return next((handle for name in classes.split() if (handle := _HANDLERS.get(name))), None)

@@ -17,7 +17,9 @@ _MARKUP: Final = re.compile(
     r"|<(?=[A-Za-z/!?])|&(?=#?\w{1,31};)|~(?=~)|(?<=~)~"
 )
 _BRACKET: Final = re.compile(r"(?<!\\)[\[\]]")
-_LINE_START: Final = re.compile(r"(#{1,6}(?!\S)|[-+](?!\S)|>|={2,}\Z|-{2,}\Z|-{3,}|%%|\|)|(\d{1,9})([.)])(?!\S)|(\[)(?=[^\[\]]+\]:)")
+_LINE_START: Final = re.compile(
+    r"(#{1,6}(?!\S)|[-+](?!\S)|>|={2,}\Z|-{2,}\Z|-{3,}|%%|\|)|(\d{1,9})([.)])(?!\S)|(\[)(?=[^\[\]]+\]:)"
+)
 _TICKS: Final = re.compile("`+")
 _ODD_ADDRESS: Final = re.compile(r"[\s<>]")
 

@@ -26,8 +26,11 @@ def row_of(elements: list[Any], reference: Reference, *, head: bool) -> list[Any
 
 def table_of(elements: list[Any], reference: Reference, *, layout: bool) -> list[Any]:
     """Make a table, or give what it holds if it only lays out the page."""
-    rows = tuple(element if isinstance(element, Row) else Row((element,), reference) for element in elements
-                 if isinstance(element, Row | Cell))
+    rows = tuple(
+        element if isinstance(element, Row) else Row((element,), reference)
+        for element in elements
+        if isinstance(element, Row | Cell)
+    )
     captions = [element for element in elements if isinstance(element, Paragraph) and element.caption]
     others = [element for element in elements if element not in captions and not isinstance(element, Row | Cell)]
     if not rows or layout or _only_lays_out(rows):
