@@ -12,7 +12,7 @@ from typing import Any, Final
 from spanwise.documents import LeftOut
 from spanwise.readers.blocks import Reading
 from spanwise.readers.confluence.export import export_of
-from spanwise.readers.confluence.looks import looks_stored
+from spanwise.readers.confluence.looks import looks_exported, looks_stored
 from spanwise.readers.confluence.places import placed
 from spanwise.readers.confluence.storage import StorageWalk, parsed
 from spanwise.readers.html import elements_of, read_html
@@ -25,7 +25,7 @@ _RENDERED: Final = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head
 
 def read_confluence(text: str, *, keep_all: bool = False) -> Reading:
     """Read a page: JSON of the REST API, storage format, or the page as it is shown."""
-    if text.lstrip()[:1] == "{":
+    if looks_exported(text):
         return _exported(text, keep_all=keep_all)
     if _RENDERED.match(text) and not looks_stored(text):
         return read_html(text, keep_all=keep_all)

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 _STORED: Final = re.compile(r"<(?:ac|ri):[a-z]")
-_EXPORTED: Final = re.compile(r'"(?:storage|view|export_view)"\s*:\s*\{')
+_EXPORTED: Final = re.compile(r'"body"\s*:\s*\{')
 
 
 def looks_stored(text: str) -> bool:
@@ -16,4 +16,4 @@ def looks_stored(text: str) -> bool:
 
 def looks_exported(text: str) -> bool:
     """Whether a text is JSON with the body of a page, as the REST API gives it."""
-    return text.lstrip()[:1] == "{" and '"body"' in text and _EXPORTED.search(text) is not None
+    return text.lstrip()[:1] == "{" and _EXPORTED.search(text) is not None

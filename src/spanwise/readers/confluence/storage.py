@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from spanwise.documents import LeftOut
 from spanwise.errors import MissingExtraError, UnreadableError
 from spanwise.readers.confluence.handlers import HANDLERS, LEFT_OUT
+from spanwise.readers.html.tree import refuse_long_tags
 from spanwise.readers.markup.collecting import Collector
 from spanwise.readers.markup.elements import Element, Reference
 
@@ -71,6 +72,7 @@ def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
         raise UnreadableError("confluence", "declares a DOCTYPE or entities, which storage format never does")
     pieces[::2] = [_LOOSE.sub("&lt;", _ENTITY.sub(_character, piece)) for piece in pieces[::2]]
     _refuse_depth(pieces[::2])
+    refuse_long_tags("".join(pieces[::2]), "confluence")
     names = " ".join(f'xmlns:{name}="{address}"' for name, address in SPACES.items())
     data = _UNREADABLE.sub("", f"<page {names}>{''.join(pieces)}</page>").encode()
     options = {"resolve_entities": False, "no_network": True, "huge_tree": True, "remove_comments": True}

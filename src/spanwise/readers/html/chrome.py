@@ -39,6 +39,7 @@ _COOKIES: Final = re.compile(
 _LONGEST_BANNER: Final = 4000
 """What a class or id calls a banner but holds more text than this is a page about banners."""
 _HIDING: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_TELLING: Final = frozenset({"role", "style", "aria-hidden"})
 _INLINE: Final = frozenset({"span", "i", "a", "sup", "svg", "b", "em", "small"})
 _OUTSIDE: Final = {"header": "header", "footer": "footer", "aside": "aside"}
 _SHORT_BUTTON: Final = 3
@@ -50,12 +51,14 @@ def reason_to_leave(tag: str, attributes: Attributes, names: dict[str, str]) -> 
         return reason
     if "hidden" in attributes and attributes["hidden"] != "until-found":
         return "hidden"
-    if (style := attributes.get("style")) and _HIDING.search(style):
-        return "hidden"
-    if attributes.get("aria-hidden") == "true" and tag in _INLINE:
-        return "hidden"
-    if reason := _ROLES.get(attributes.get("role") or ""):
-        return reason
+    for name in _TELLING.intersection(attributes):
+        value = attributes[name] or ""
+        if name == "role" and value in _ROLES:
+            return _ROLES[value]
+        if (name == "style" and _HIDING.search(value)) or (
+            name == "aria-hidden" and value == "true" and tag in _INLINE
+        ):
+            return "hidden"
     said = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
     if said == " ":
         return ""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from spanwise.readers.html.chrome import UNSEEN, reason_to_leave
+from spanwise.readers.html.widgets import handler_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -16,6 +17,7 @@ _SHARE: Final = 0.2
 _ONE_ARTICLE: Final = 0.6
 _REST: Final = 0.05
 _STEPS: Final = 40
+_DIVISIONS: Final = frozenset({"div", "section", "article", "center", "form", "font"})
 _UNSEEN: Final = "script, style, template, noscript"
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 
@@ -25,13 +27,12 @@ def main_of(page: LexborHTMLParser) -> LexborNode | None:
     body = page.body
     if body is None:
         return None
-    whole = weight(body)
     for selector in _SAID:
         found = max(page.css(selector), key=weight, default=None)
-        if found is not None and (own := weight(found)) and (own >= _SHARE * whole or own >= _ENOUGH):
+        if found is not None and (own := _count(found)) and (weight(found) >= _ENOUGH or own >= _SHARE * weight(body)):
             return found
     articles = page.css("article")
-    if len(articles) == 1 and weight(articles[0]) >= _ONE_ARTICLE * whole:
+    if len(articles) == 1 and weight(articles[0]) >= _ONE_ARTICLE * weight(body):
         return articles[0]
     return _densest(body)
 
@@ -56,7 +57,7 @@ def _densest(body: LexborNode) -> LexborNode:
         own, heaviest = max(inner, key=lambda pair: pair[0], default=(0, node))
         others = [child for _, child in inner if child != heaviest]
         loose = sum(len(child.text_content or "") for child in node.iter(include_text=True) if child.is_text_node)
-        if not total or own < (1 - _REST) * total or heaviest.tag in {"p", "table", "ul", "ol", "pre", "dl"}:
+        if not total or own < (1 - _REST) * total or not _only_divides(heaviest):
             return node
         if loose > _REST * total or any(
             child.tag in _HEADINGS or child.css_first(", ".join(_HEADINGS)) for child in others
@@ -64,6 +65,11 @@ def _densest(body: LexborNode) -> LexborNode:
             return node
         node = heaviest
     return node
+
+
+def _only_divides(node: LexborNode) -> bool:
+    """Whether an element means nothing by itself, so that what is in it may be taken without it."""
+    return node.tag in _DIVISIONS and handler_of(node.attributes.get("class")) is None
 
 
 def _elements(node: LexborNode) -> Iterator[LexborNode]:

@@ -26,6 +26,16 @@ _CLOSED_BY_THE_NEXT: Final = frozenset({
 _FOREIGN: Final = frozenset({"svg", "math"})
 
 
+_ONLY_ONES: Final = frozenset({"html", "head", "body"})
+_PLAIN_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+_ODD_LETTER: Final = re.compile(r"[!-,./:-@\[-^`{-~]")
+
+
+def _quoted(name: str) -> str:
+    """Write a name as a string of XPath, which has no escapes."""
+    return f"'{name}'" if "'" not in name else f'"{name}"'
+
+
 class Path:
     """An element by its way from the root; written out only when asked for."""
 
@@ -43,7 +53,8 @@ class Path:
     def xpath(self) -> str:
         """The way as an XPath."""
         if self._xpath is None:
-            step = self.name if self.name in {"html", "head", "body"} else f"{self.name}[{self.index}]"
+            named = self.name if _PLAIN_NAME.fullmatch(self.name) else f"*[local-name()={_quoted(self.name)}]"
+            step = self.name if self.name in _ONLY_ONES else f"{named}[{self.index}]"
             self._xpath = f"{self.parent.xpath if self.parent else ''}/{step}"
         return self._xpath
 
@@ -51,7 +62,8 @@ class Path:
     def css(self) -> str:
         """The way as a CSS selector."""
         if self._css is None:
-            step = self.name if self.name in {"html", "head", "body"} else f"{self.name}:nth-of-type({self.index})"
+            named = _ODD_LETTER.sub(r"\\\g<0>", self.name)
+            step = self.name if self.name in _ONLY_ONES else f"{named}:nth-of-type({self.index})"
             self._css = f"{self.parent.css} > {step}" if self.parent and self.parent.name != "html" else step
         return self._css
 
@@ -74,6 +86,11 @@ def parsed(html: str, name: str = "html") -> LexborHTMLParser:
 def _refuse_hostile(html: str, name: str) -> None:
     if html.count("<") > _FEW and _depth(html) > _DEEPEST:
         raise UnreadableError(name, f"is nested more than {_DEEPEST:,} elements deep")
+    refuse_long_tags(html, name)
+
+
+def refuse_long_tags(html: str, name: str) -> None:
+    """Refuse more attributes than anybody writes: parsers compare each with all others."""
     if len(html) > _LONG_TAG and any(map(_is_a_long_tag, html.split(">"))):
         raise UnreadableError(name, f"has an element with more than {_MOST_ATTRIBUTES:,} attributes")
 

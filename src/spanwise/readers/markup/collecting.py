@@ -92,7 +92,7 @@ class Collector:
     def flush(self) -> None:
         """End the line of text that is open: it is a paragraph."""
         if self.inline.is_empty:
-            self.inline.take()
+            self.inline.forget()
             return
         frame = self._frames[-1]
         offset = self._begun if frame.used else frame.offset

@@ -156,12 +156,16 @@ class Inline:
         self._images.append(image)
         self._space = False
 
+    def forget(self) -> None:
+        """Forget white space that led to nothing."""
+        self._space = self._break = False
+
     def take(self) -> Prose:
         """Give what was written; marks that are open are closed there and go on in what comes next."""
         self._write_code()
         for item in reversed(self._open):
             self._end(item)
-        shown = " ".join("".join(self._said).split())
+        shown = "".join(self._said).strip()
         prose = Prose("".join(self._pieces), tuple(self._links), shown, tuple(self._images), self._worded)
         self._begin()
         for item in self._open:
@@ -184,7 +188,8 @@ class Inline:
 
     def _prepare(self) -> None:
         """Write the white space that is due, and what opens the marks around the next word."""
-        self._prepare_space()
+        if self._space or self._break:
+            self._prepare_space()
         for item in self._open:
             if item.place < 0:
                 self._start(item)
@@ -209,7 +214,7 @@ class Inline:
         if item.place < 0:
             return
         if item.target is not None:
-            shown = " ".join("".join(self._said[item.said :]).split())
+            shown = "".join(self._said[item.said :]).strip()
             self._links.append((item.place, Link(item.target, shown)))
             self._append(f"]({_address(item.target)})")
         elif item.sign:
@@ -301,6 +306,14 @@ def in_cell(prose: Prose) -> Prose:
 def _replaced(prose: Prose, old: str, new: str) -> Prose:
     if old not in prose.text:
         return prose
-    longer = len(new) - len(old)
-    links = tuple((place + longer * prose.text.count(old, 0, place), link) for place, link in prose.links)
-    return prose._replace(text=prose.text.replace(old, new), links=links)
+    return prose._replace(text=prose.text.replace(old, new), links=moved(prose, old, len(new) - len(old)))
+
+
+def moved(prose: Prose, mark: str, by: int) -> tuple[tuple[int, Link], ...]:
+    """Give the links of a text in which every `mark` becomes longer; they come in order, so each is counted once."""
+    links, count, reached = list[tuple[int, Link]](), 0, 0
+    for place, link in prose.links:
+        count += prose.text.count(mark, reached, place)
+        reached = place
+        links.append((place + by * count, link))
+    return tuple(links)

@@ -24,7 +24,7 @@ from spanwise.readers.markup.elements import (
     box_of,
     flat,
 )
-from spanwise.readers.markup.prose import Prose
+from spanwise.readers.markup.prose import Prose, moved
 from spanwise.readers.markup.tables import Grid, grid_of
 
 _DEEPEST: Final = 16  # lists and quotes nested deeper are one line: indentation must not grow with the square
@@ -95,7 +95,8 @@ class Scribe:
 
     def _prose(self, prose: Prose) -> None:
         start, wider = self._length, len(self._prefix)
-        self.links += [(start + place + wider * prose.text.count("\n", 0, place), link) for place, link in prose.links]
+        if prose.links:
+            self.links += [(start + place, link) for place, link in moved(prose, "\n", wider)]
         self._append(prose.text.replace("\n", "\n" + self._prefix) if wider else prose.text)
 
     def _element(self, element: Element, *, turned: bool) -> tuple[Part, ...]:
