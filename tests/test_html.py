@@ -175,7 +175,7 @@ ELEMENTS = {
     "<ruby>漢<rp>(</rp><rt>かん</rt><rp>)</rp></ruby>": "漢(かん)",
     "<svg><title>t</title><text>Łódź</text></svg>": "Łódź",
     "<dl><dt>a<dt>b<dd>c<dd><ul><li>d</ul></dl>": "- **a**\n- **b**  \n  c\n  - d",
-    "<div class='admonition tip'><p class='admonition-title'>Совет</p><p>Пишите.</p></div>": "> [!tip] Совет\n> Пишите.",
+    "<div class='admonition tip'><p class='admonition-title'>Совет</p><p>Да.</p></div>": "> [!tip] Совет\n> Да.",
     "<p>x</p><!-- no --><style>p{}</style><template>t</template>": "x",
     "": "",
 }  # fmt: skip

@@ -20,8 +20,9 @@ _EMOTICONS: Final = {
     "heart": "❤️", "broken-heart": "💔",
 }  # fmt: skip
 LEFT_OUT: Final = {
-    "ac:placeholder": "placeholder", "ac:parameter": "", "ac:adf-attribute": "", "ac:adf-fallback": "",
-    "ac:task-id": "", "ac:task-uuid": "", "ac:task-status": "", "script": "script", "style": "style sheet", "ac:adf-mark": "",
+    "ac:placeholder": "placeholder", "script": "script", "style": "style sheet",
+    **dict.fromkeys(("ac:parameter", "ac:adf-attribute", "ac:adf-fallback", "ac:adf-mark"), ""),
+    **dict.fromkeys(("ac:task-id", "ac:task-uuid", "ac:task-status"), ""),
 }  # fmt: skip
 """Elements that no page shows, and the reason that is given; without one they need no mention."""
 
