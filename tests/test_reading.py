@@ -401,7 +401,7 @@ def test_every_field_of_the_contract_is_there() -> None:
 @pytest.mark.parametrize(("typo", "meant"), [("titel", "title"), ("source_ulr", "source_url"), ("tenant", "tenant_id")])
 def test_a_misspelt_field_is_refused_with_a_hint(typo: str, meant: str) -> None:
     with pytest.raises(OptionError, match=f"did you mean `{meant}`") as caught:
-        spanwise.read_text("a", **{typo: "x"})
+        spanwise.read_text("a", **dict[str, Any]({typo: "x"}))
     assert caught.value.subject == typo
     assert f'extra={{"{typo}": …}}' in str(caught.value)
 

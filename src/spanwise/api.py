@@ -25,18 +25,20 @@ def read(
     format: str | None = None,
     password: str | None = None,
     figures: str | os.PathLike[str] | None = None,
+    keep_all: bool = False,
     **metadata: Any,
 ) -> Document:
     """Read a file. The extension says what it is, unless `format` does; `metadata` is what you know better.
 
     `password` opens an encrypted PDF. `figures` names a folder that the figures of a PDF are written to.
+    With `keep_all` a web page keeps its navigation, banners and whatever else is not its main content.
     """
-    return read_file(path, format, metadata, Access(password, figures))
+    return read_file(path, format, metadata, Access(password, figures, keep_all))
 
 
-def read_text(text: str, format: str = "markdown", **metadata: Any) -> Document:
-    """Read a string of Markdown or plain text."""
-    return read_string(text, format, metadata)
+def read_text(text: str, format: str = "markdown", *, keep_all: bool = False, **metadata: Any) -> Document:
+    """Read a string: Markdown, plain text, HTML or a page of Confluence; `keep_all` is as for `read`."""
+    return read_string(text, format, metadata, access=Access(keep_all=keep_all))
 
 
 def read_pages(pages: Iterable[str], *, format: str = "text", **metadata: Any) -> Document:

@@ -44,6 +44,7 @@ class Order(NamedTuple):
     offsets: tuple[str, ...] = ()
     password: str | None = None  # of encrypted files
     figures: str | None = None  # the folder that figures are written to
+    keep_all: bool = False  # also what is no content
 
 
 class Job(NamedTuple):
@@ -225,7 +226,7 @@ def _one_by_one(
 
 def document_of(job: Job) -> tuple[Document, int]:
     """Read what a job is about, and give the bytes that it takes."""
-    access = Access(job.order.password, job.order.figures)
+    access = Access(job.order.password, job.order.figures, job.order.keep_all)
     if job.data is None:
         document = read_file(job.file, job.order.format, job.settings.metadata, access)
         return document, os.stat(job.file).st_size  # noqa: PTH116 - a path object for each of many files costs

@@ -128,4 +128,6 @@ def _collapsed(text: str, limit: int) -> str:
 
 def _is_inline(event: Any) -> bool:
     tag = event.get("Start") or event.get("End")
-    return "InlineHtml" in event or (tag.__class__ is dict and ("Link" in tag or "Image" in tag))
+    if "InlineHtml" in event:
+        return not event["InlineHtml"].startswith("<br")  # in a cell it is the end of a line
+    return tag.__class__ is dict and ("Link" in tag or "Image" in tag)

@@ -19,6 +19,7 @@ from spanwise.settings import declared_options
 from spanwise.strategies import STRATEGIES
 
 _WIDTH: Final = 96
+_KEEP_ALL: Final = "keep what is not the main content of a web page"
 _EXIT_CODES: Final = (
     "exit codes: 0 all is well, 1 a file failed or a check found a violation, 2 wrong use, 3 not written"
 )
@@ -80,7 +81,13 @@ def build_parser() -> Parser:
 
 
 def _command(
-    commands: Any, name: str, help: str, run: Callable[[argparse.Namespace], int], *examples: str, takes: str
+    commands: Any,
+    name: str,
+    help: str,
+    run: Callable[[argparse.Namespace], int],
+    *examples: str,
+    takes: str,
+    add_help: bool = True,
 ) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -90,6 +97,7 @@ def _command(
         epilog=_examples(*examples),
         formatter_class=_Formatter,
         allow_abbrev=False,
+        add_help=add_help,
     )
     command.set_defaults(run=run, parser=command)
     return command
@@ -104,6 +112,7 @@ def _chunk(commands: Any) -> None:
         commands, "chunk", "chunk files, folders, or what is piped in", chunking.run,
         "spanwise chunk docs/ -o chunks.jsonl --jobs 4",
         "cat page.md | spanwise chunk - --meta source_url=https://example.com/page | head -3", takes="PATH ...",
+        add_help=False,  # it stands among the options for output, so that all of them fit a screen
     )  # fmt: skip
     command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders (.gitignore holds), or - for stdin")
     output = command.add_argument_group("output")
@@ -116,12 +125,14 @@ def _chunk(commands: Any) -> None:
                         help=f"ranges in {' or '.join(MEASURES)} as well")  # fmt: skip
     output.add_argument("--lines", type=_number, default=8, metavar="N", help="lines of a piece in the view; 0: all")
     output.add_argument("-q", "--quiet", action="store_true", help="no progress and no summary")
+    output.add_argument("-h", "--help", action="help", help="show this help message and exit")
     files = command.add_argument_group("files")
     files.add_argument("--include", action="append", default=[], metavar="GLOB", help="only these, as in .gitignore")
     files.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these, as in .gitignore")
     files.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read all as: {', '.join(INPUTS)}")
     files.add_argument("--password", metavar="WORD", help="opens encrypted PDFs")
     files.add_argument("--figures", metavar="DIR", help="write the figures of PDFs here; the chunks name the files")
+    files.add_argument("--keep-all", action="store_true", help=_KEEP_ALL)
     files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
     files.add_argument("--jobs", type=_number, default=0, metavar="N", help="processes; default: as many as pay")
     _settings(command)
@@ -171,6 +182,7 @@ def _check(commands: Any) -> None:
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help="how the source was read")
     command.add_argument("--password", metavar="WORD", help="opens encrypted PDFs of the source")
     command.add_argument("--figures", metavar="DIR", help="as for chunk, if it was given there")
+    command.add_argument("--keep-all", action="store_true", help="as for chunk, if it was given there")
     _settings(command)
 
 
@@ -191,6 +203,7 @@ def _inspect(commands: Any) -> None:
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
     command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
     command.add_argument("--figures", metavar="DIR", help="as for chunk, so that the ids are the same")
+    command.add_argument("--keep-all", action="store_true", help=_KEEP_ALL)
     command.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata, as for chunk")
     _settings(command)
 
@@ -207,6 +220,7 @@ def _read(commands: Any) -> None:
     command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
     command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
     command.add_argument("--figures", metavar="DIR", help="write the figures of a PDF here")
+    command.add_argument("--keep-all", action="store_true", help=_KEEP_ALL)
     command.add_argument("--tokenizer", metavar="NAME", help="counts the blocks' tokens; default: cl100k")
 
 

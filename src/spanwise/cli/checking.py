@@ -74,7 +74,7 @@ class Sources:
     def __init__(self, arguments: argparse.Namespace, config: Config) -> None:
         """Refuse a path where nothing is."""
         self._path, self._form = Path(arguments.source), arguments.input_format
-        self._access = Access(arguments.password, arguments.figures)
+        self._access = Access(arguments.password, arguments.figures, arguments.keep_all)
         self._include = patterns_of(config, arguments, "include")
         self._exclude = patterns_of(config, arguments, "exclude")
         if not self._path.exists():

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     form = arguments.format or _usual_format(arguments.output, dialect)
     offsets, form_given = tuple(arguments.offsets), arguments.input_format
     figures = prepared_folder(arguments.figures)
-    order = Order(dialect, arguments.id_prefix, form_given, offsets, arguments.password, figures)
+    order = Order(dialect, arguments.id_prefix, form_given, offsets, arguments.password, figures, arguments.keep_all)
     if (tokenizer := settings_of(general).tokenizer) not in TOKENIZERS:
         tokenizer_of(tokenizer)  # a wrong file is told once, not for every document; known names need no loading here
     piped = "-" in arguments.paths

@@ -36,7 +36,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.file != "-":
         refuse_to_overwrite(output, [arguments.file], flag="--html")
     order = Order(
-        format=arguments.input_format, password=arguments.password, figures=prepared_folder(arguments.figures)
+        format=arguments.input_format,
+        password=arguments.password,
+        figures=prepared_folder(arguments.figures),
+        keep_all=arguments.keep_all,
     )
     job = Job(arguments.file, settings, order, _piped(arguments.file))
     document, _ = document_of(job)

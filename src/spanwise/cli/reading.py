@@ -7,11 +7,10 @@ import sys
 from collections import Counter
 from typing import Any
 
-from spanwise.api import read
 from spanwise.cli.terminal import Screen, print_json, shown, table
 from spanwise.documents import Document, Part
 from spanwise.errors import UnreadableError
-from spanwise.readers import Access, read_bytes
+from spanwise.readers import Access, read_bytes, read_file
 from spanwise.tokens import TokenMap, tokenizer_of
 
 
@@ -51,12 +50,12 @@ def _tell_left_out(document: Document) -> None:
 
 
 def _document(arguments: argparse.Namespace) -> Document:
+    access = Access(arguments.password, arguments.figures, arguments.keep_all)
     if arguments.file == "-":
         if sys.stdin is None:
             raise UnreadableError("-", "can't be read: stdin is closed")
-        access = Access(arguments.password, arguments.figures)
         return read_bytes(sys.stdin.buffer.read(), "-", arguments.input_format, {}, access)
-    return read(arguments.file, format=arguments.input_format, password=arguments.password, figures=arguments.figures)
+    return read_file(arguments.file, arguments.input_format, {}, access)
 
 
 def _blocks(document: Document, tokenizer: str) -> list[dict[str, Any]]:

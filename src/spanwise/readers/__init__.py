@@ -16,9 +16,35 @@ from spanwise.readers.markdown import read_markdown
 from spanwise.readers.pages import read_paged
 from spanwise.readers.plain import read_plain
 
-FORMATS: Final[dict[str, Callable[[str], Reading]]] = {
-    "markdown": read_markdown,
-    "text": read_plain,
+
+class Access(NamedTuple):
+    """How a file is opened, where its figures are written to, and whether what is no content is kept."""
+
+    password: str | None = None
+    figures: str | os.PathLike[str] | None = None
+    keep_all: bool = False
+
+
+_PLAINLY: Final = Access()
+
+
+def _read_html(text: str, access: Access) -> Reading:
+    from spanwise.readers.html import read_html
+
+    return read_html(text, keep_all=access.keep_all)
+
+
+def _read_confluence(text: str, access: Access) -> Reading:
+    from spanwise.readers.confluence import read_confluence
+
+    return read_confluence(text, keep_all=access.keep_all)
+
+
+FORMATS: Final[dict[str, Callable[[str, Access], Reading]]] = {
+    "markdown": lambda text, _: read_markdown(text),
+    "text": lambda text, _: read_plain(text),
+    "html": _read_html,
+    "confluence": _read_confluence,
 }
 INPUTS: Final = (*FORMATS, "pdf")
 """All formats; those of text are the table's, the others are read from bytes."""
@@ -31,18 +57,11 @@ EXTENSIONS: Final = {
     ".text": "text",
     ".log": "text",
     ".pdf": "pdf",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
     "": "text",
 }
-
-
-class Access(NamedTuple):
-    """How a file is opened, and where its figures are written to."""
-
-    password: str | None = None
-    figures: str | os.PathLike[str] | None = None
-
-
-_PLAINLY: Final = Access()
 
 
 def read_file(
@@ -56,7 +75,7 @@ def read_file(
     name = place.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     known = form is None  # by the ending alone
     if form is None:
-        form = EXTENSIONS.get(place.suffix.lower())
+        form = EXTENSIONS.get(place.suffix.lower()) or _form_inside(place)
         if form is None:
             endings = ", ".join(sorted(filter(None, EXTENSIONS)))
             hint = f"known: {endings}; if it is one of these under another name, say its format: {' or '.join(INPUTS)}"
@@ -70,6 +89,20 @@ def read_file(
     return read_bytes(data, name, form, {"file_path": name, **given}, access)
 
 
+def _form_inside(place: Path) -> str | None:
+    """Look into a file whose extension says too little: a page of Confluence may be XML or JSON."""
+    if place.suffix.lower() not in {".xml", ".json"}:
+        return None
+    from spanwise.readers.confluence.looks import looks_exported, looks_stored
+
+    try:
+        text = place.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):
+        return None
+    looks = looks_stored if place.suffix.lower() == ".xml" else looks_exported
+    return "confluence" if looks(text) else None
+
+
 def read_bytes(
     data: bytes, name: str, form: str | None, given: Mapping[str, Any], access: Access = _PLAINLY
 ) -> Document:
@@ -78,7 +111,7 @@ def read_bytes(
         form = "pdf" if data.startswith(_PDF) else "markdown"
     if form != "pdf":
         text, guessed = decoded(data, name)
-        return read_string(text, form, given, guessed)
+        return read_string(text, form, given, guessed, access)
     from spanwise.readers.pdf import read_pdf
 
     with collector_paused:
@@ -86,7 +119,9 @@ def read_bytes(
     return _document(reading, form, given)
 
 
-def read_string(text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = ()) -> Document:
+def read_string(
+    text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = (), access: Access = _PLAINLY
+) -> Document:
     """Read a text of a named format; `noted` is what is known of it already."""
     if form in INPUTS and form not in FORMATS:
         raise OptionError("format", "is read from a file, not from a string", value=form, hint="spanwise.read(path)")
@@ -97,13 +132,18 @@ def read_string(text: str, form: str, given: Mapping[str, Any], noted: tuple[Lef
         raise UnreadableError("text", "must be a string", value=type(text).__name__, hint=hint)
     clean, replaced = cleaned(text)
     with collector_paused:
-        reading = FORMATS[form](clean)
+        reading = FORMATS[form](clean, access)
     return _document(reading._replace(left_out=noted + replaced + reading.left_out), form, given)
 
 
 def read_page_strings(pages: Iterable[str], form: str, given: Mapping[str, Any]) -> Document:
     """Read strings that are pages."""
     return _document(read_paged(pages, form), form, given)
+
+
+def _naming(known: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give what a document is named by: an address that only the page itself says may be that of many files."""
+    return known if given.get("source_url") or not known.get("file_path") else {**known, "source_url": None}
 
 
 def _document(reading: Reading, form: str, given: Mapping[str, Any]) -> Document:
@@ -116,6 +156,6 @@ def _document(reading: Reading, form: str, given: Mapping[str, Any]) -> Document
     if not known.get("document_id") and not known.get("source_url") and not known.get("file_path"):
         known["document_id"] = own.get("id", "")  # its own name, where no source gives it one
     if not known.get("document_id"):
-        known["document_id"] = derived_document_id(known, reading.text)
+        known["document_id"] = derived_document_id(_naming(known, given), reading.text)
     starts = reading.link_starts if given.get("links") is None else ()
     return Document(reading.text, reading.blocks, reading.pages, Metadata.of(known), reading.left_out, starts)

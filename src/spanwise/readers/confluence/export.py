@@ -1,0 +1,128 @@
+"""A page as Confluence's REST API gives it, Cloud or Data Center: its bodies, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from spanwise.errors import UnreadableError
+
+_STORED: Final = ("storage",)
+_SHOWN: Final = ("view", "export_view", "styled_view")
+
+
+class Export(NamedTuple):
+    """A page: how it is stored, how it is shown, what is known of it, and the pages above it."""
+
+    stored: str | None
+    shown: str | None
+    found: dict[str, Any]
+    ancestors: tuple[str, ...]
+
+
+def export_of(text: str) -> Export:
+    """Read the JSON of a page."""
+    try:
+        page = _page(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError("confluence", f"begins like JSON but is none ({error})") from error
+    body = _table(page, "body")
+    stored, shown = _value(body, _STORED), _value(body, _SHOWN)
+    if stored is None and shown is None:
+        hint = "ask for expand=body.storage, or body-format=storage in the Cloud's version 2"
+        raise UnreadableError("confluence", "has neither a storage nor a view body", hint=hint)
+    ancestors = tuple(_word(item, "title") for item in _items(page, "ancestors"))
+    return Export(stored, shown, _found(page, ancestors), tuple(filter(None, ancestors)))
+
+
+def _page(data: Any) -> Mapping[str, Any]:
+    """Find the page; an answer to a search may hold exactly one."""
+    if isinstance(data, Mapping) and isinstance(results := data.get("results"), list):
+        if len(results) != 1:
+            hint = "write each page to a file of its own"
+            raise UnreadableError("confluence", f"holds {len(results)} pages, not one", hint=hint)
+        data = results[0]
+    if isinstance(data, Mapping) and isinstance(data.get("content"), Mapping) and "body" not in data:
+        data = data["content"]
+    if not isinstance(data, Mapping):
+        raise UnreadableError("confluence", "is JSON, but no page of the REST API")
+    return data
+
+
+def _found(page: Mapping[str, Any], ancestors: Sequence[str]) -> dict[str, Any]:
+    version, history = _table(page, "version"), _table(page, "history")
+    labels = _items(_table(page, "metadata"), "labels") or _items(page, "labels")
+    creator = _person(history.get("createdBy")) or _word(page, "authorId")
+    editor = _person(version.get("by")) or _word(version, "authorId")
+    created = _date(_word(history, "createdDate") or _word(page, "createdAt"))
+    found: dict[str, Any] = {
+        "title": _word(page, "title"),
+        "page_id": _word(page, "id"),
+        "space_key": _word(_table(page, "space"), "key") or _space_in(_word(_table(page, "_links"), "webui")),
+        "author": creator or editor,
+        "updated_at": _date(_word(version, "when") or _word(version, "createdAt")) or created,
+        "labels": tuple(name for item in labels if (name := _word(item, "name"))),
+        "source_url": _address(page),
+    }
+    if type(number := version.get("number")) is int:
+        found["page_version"] = number
+    extra = {"ancestors": list(filter(None, ancestors)), "created_at": created, "last_author": editor}
+    found["extra"] = {name: value for name, value in extra.items() if value}
+    return {name: value for name, value in found.items() if value}
+
+
+def _address(page: Mapping[str, Any]) -> str:
+    links = _table(page, "_links")
+    shown, base, own = _word(links, "webui"), _word(links, "base"), _word(links, "self")
+    if shown.startswith(("http://", "https://")):
+        return shown
+    if not base and "/rest/" in own:
+        base = own.split("/rest/")[0]
+    return f"{base.rstrip('/')}{shown}" if base and shown else ""
+
+
+def _space_in(shown: str) -> str:
+    """Find the key of the space in an address such as `/spaces/TEAM/pages/1` or `/display/TEAM/Page`."""
+    steps = shown.split("/")
+    places = (at for at, step in enumerate(steps[:-1]) if step in {"spaces", "display"})
+    return next((steps[at + 1] for at in places), "")
+
+
+def _value(body: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    for name in names:
+        value = _table(body, name).get("value")
+        if isinstance(value, str):
+            return value
+    return None
+
+
+def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = data.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _items(data: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    value = data.get(name)
+    value = value.get("results") if isinstance(value, Mapping) else value
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _word(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
+    return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def _person(data: Any) -> str:
+    if not isinstance(data, Mapping):
+        return ""
+    return _word(data, "displayName") or _word(data, "publicName") or _word(data, "username")
+
+
+def _date(said: str) -> str:
+    try:
+        datetime.fromisoformat(said)
+    except ValueError:
+        return ""
+    return said

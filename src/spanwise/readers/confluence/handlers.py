@@ -1,0 +1,93 @@
+"""What is done with each element of storage format, by its name: one table, on top of that of HTML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from spanwise.readers.confluence.links import anchored_link, image_of, link, said_time
+from spanwise.readers.confluence.macros import macro
+from spanwise.readers.html.handlers import HANDLERS as HTML_HANDLERS
+from spanwise.readers.html.handlers import Handler, flow, framed
+
+if TYPE_CHECKING:
+    from spanwise.readers.confluence.storage import StorageWalk
+
+_AC: Final = "{http://atlassian.com/ac}"
+_EMOTICONS: Final = {
+    "smile": "🙂", "sad": "🙁", "cheeky": "😛", "laugh": "😀", "wink": "😉", "thumbs-up": "👍", "thumbs-down": "👎",
+    "information": "ℹ️", "tick": "✅", "cross": "❌", "warning": "⚠️", "plus": "➕", "minus": "➖", "question": "❓",
+    "light-on": "💡", "light-off": "💡", "yellow-star": "⭐", "red-star": "⭐", "green-star": "⭐", "blue-star": "⭐",
+    "heart": "❤️", "broken-heart": "💔",
+}  # fmt: skip
+LEFT_OUT: Final = {
+    "ac:placeholder": "placeholder", "script": "script", "style": "style sheet",
+    **dict.fromkeys(("ac:parameter", "ac:adf-attribute", "ac:adf-fallback", "ac:adf-mark"), ""),
+    **dict.fromkeys(("ac:task-id", "ac:task-uuid", "ac:task-status"), ""),
+}  # fmt: skip
+"""Elements that no page shows, and the reason that is given; without one they need no mention."""
+
+
+def _task(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
+    done = (node.findtext(f"{_AC}task-status") or "").strip() == "complete"
+    walk.collector.begin("item", path, checked=done)
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def _emoticon(walk: StorageWalk, node: Any, attributes: Any, _: Any, __: int) -> None:
+    name = attributes.get(f"{_AC}name") or ""
+    fallback = attributes.get(f"{_AC}emoji-fallback") or ""
+    short = attributes.get(f"{_AC}emoji-shortname") or (f":{name}:" if name else "")
+    walk.collector.words(fallback if fallback and not fallback.startswith(":") else _EMOTICONS.get(name) or short)
+    walk.skip(node)
+
+
+def _preformatted(walk: StorageWalk, node: Any, _: Any, path: Any, __: int) -> None:
+    walk.collector.code("".join(_lines(node)), "", path)
+    walk.skip(node)
+
+
+def _lines(node: Any) -> Any:
+    for inner in node.iter():
+        if inner.tag == "br":
+            yield "\n"
+        yield inner.text or ""
+        if inner is not node:
+            yield inner.tail or ""
+
+
+def _modern(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
+    """Handle what the new editor adds: panels of kinds that older pages don't know, else what stands inside."""
+    if node.get("type") == "panel":
+        said = (inner for inner in node.findall(f"{_AC}adf-attribute") if inner.get("key") == "panel-type")
+        label = next((inner.text or "" for inner in said), "") or "panel"
+        walk.collector.begin("quote", path, label=label.strip())
+    else:
+        walk.collector.enter(path)
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+HANDLERS: Final[dict[str, Handler]] = {
+    **HTML_HANDLERS,
+    "a": anchored_link,
+    "pre": _preformatted,
+    "time": said_time,
+    "button": flow,
+    "svg": flow,
+    "ac:structured-macro": macro,
+    "ac:macro": macro,
+    "ac:layout": flow,
+    "ac:layout-section": flow,
+    "ac:layout-cell": flow,
+    "ac:rich-text-body": flow,
+    "ac:task-list": framed("list"),
+    "ac:task": _task,
+    "ac:task-body": flow,
+    "ac:link": link,
+    "ac:image": image_of,
+    "ac:emoticon": _emoticon,
+    "ac:adf-extension": flow,
+    "ac:adf-node": _modern,
+    "ac:adf-content": flow,
+}

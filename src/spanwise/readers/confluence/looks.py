@@ -1,0 +1,19 @@
+"""Whether a file is a page of Confluence, told without reading it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_STORED: Final = re.compile(r"<(?:ac|ri):[a-z]")
+_EXPORTED: Final = re.compile(r'"body"\s*:\s*\{')
+
+
+def looks_stored(text: str) -> bool:
+    """Whether a text has elements that only storage format has."""
+    return _STORED.search(text) is not None
+
+
+def looks_exported(text: str) -> bool:
+    """Whether a text is JSON with the body of a page, as the REST API gives it."""
+    return text.lstrip()[:1] == "{" and _EXPORTED.search(text) is not None

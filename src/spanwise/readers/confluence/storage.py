@@ -1,0 +1,174 @@
+"""Confluence's storage format: XML to a tree, with its entities, and one walk over it."""
+
+from __future__ import annotations
+
+import re
+from html.entities import html5
+from typing import TYPE_CHECKING, Any, Final
+
+from spanwise.documents import LeftOut
+from spanwise.errors import MissingExtraError, UnreadableError
+from spanwise.readers.confluence.handlers import HANDLERS, LEFT_OUT
+from spanwise.readers.html.tree import refuse_long_tags
+from spanwise.readers.markup.collecting import Collector
+from spanwise.readers.markup.elements import Element, Reference
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+SPACES: Final = {name: f"http://atlassian.com/{name}" for name in ("ac", "ri", "at")}
+_PREFIXES: Final = {f"{{{address}}}": f"{name}:" for name, address in SPACES.items()}
+_DATA: Final = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
+_ENTITY: Final = re.compile(r"&(?:([A-Za-z][A-Za-z0-9]*);|(?!#\d{1,7};|#[xX][0-9A-Fa-f]{1,6};))")
+_LOOSE: Final = re.compile(r"<(?![A-Za-z/!?])")
+_OPENING: Final = re.compile(r"\A\s*(?:<\?xml[^>]*\?>\s*)?(?:<!DOCTYPE\s[^\[>]*>)?", re.IGNORECASE)
+_ENTITIES: Final = re.compile(r"<!(?:DOCTYPE|ENTITY)\b", re.IGNORECASE)
+_UNREADABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_KEPT: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
+_TAG: Final = re.compile(r"<(/?)[A-Za-z][^<>]*?(/?)>")
+_DEEPEST_TREE: Final = 3000
+_DEEPEST: Final = 120
+_SHORT: Final = 80
+
+
+class StoragePath:
+    """An element of storage format by its way from the top."""
+
+    __slots__ = ("_way", "index", "name", "parent")
+
+    def __init__(self, parent: StoragePath | None, name: str, index: int) -> None:
+        """Name the element, and say the how manieth of its name it is."""
+        self.parent = parent
+        self.name = name
+        self.index = index
+        self._way: str | None = None
+
+    def child(self, name: str, index: int = 1) -> StoragePath:
+        """Give the way to an element inside."""
+        return StoragePath(self, name, index)
+
+    @property
+    def way(self) -> str:
+        """The way as an XPath, with the usual prefixes."""
+        if self._way is None:
+            self._way = f"{self.parent.way}/{self.name}[{self.index}]" if self.parent else ""
+        return self._way
+
+    def reference(self, offset: int) -> Reference:
+        """Say where the element is; a rendered page has no such path, so it has a name of its own."""
+        return {"storage_xpath": self.way or "/", "text_offset": offset}
+
+
+def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
+    """Parse storage format; what is not well-formed is read as far as it can be, and said to be so."""
+    try:
+        from lxml import etree
+    except ImportError as error:
+        hint = 'pip install "spanwise[confluence]"'
+        raise MissingExtraError("lxml", "is needed to read Confluence's storage format", hint=hint) from error
+    body = _OPENING.sub("", text, count=1)
+    pieces = _DATA.split(body)
+    if any(_ENTITIES.search(piece) for piece in pieces[::2]):
+        raise UnreadableError("confluence", "declares a DOCTYPE or entities, which storage format never does")
+    pieces[::2] = [_LOOSE.sub("&lt;", _ENTITY.sub(_character, piece)) for piece in pieces[::2]]
+    _refuse_depth(pieces[::2])
+    refuse_long_tags("".join(pieces[::2]), "confluence")
+    names = " ".join(f'xmlns:{name}="{address}"' for name, address in SPACES.items())
+    data = _UNREADABLE.sub("", f"<page {names}>{''.join(pieces)}</page>").encode()
+    options = {"resolve_entities": False, "no_network": True, "huge_tree": True, "remove_comments": True}
+    try:
+        return etree.fromstring(data, etree.XMLParser(**options)), ()
+    except etree.XMLSyntaxError as error:
+        tree = etree.fromstring(data, etree.XMLParser(recover=True, **options))
+        if tree is None:
+            raise UnreadableError("confluence", f"is not XML ({error.msg})") from error
+        return tree, (LeftOut(f"the storage format is not well-formed ({error.msg}); read as far as it can be"),)
+
+
+def _character(entity: re.Match[str]) -> str:
+    """Give the character that HTML calls by a name; an `&` that begins no name is itself."""
+    name = entity[1]
+    if name is None:
+        return "&amp;"
+    if name in _KEPT:
+        return entity[0]
+    return html5.get(f"{name};", f"&amp;{name};")
+
+
+def _refuse_depth(pieces: list[str]) -> None:
+    depth = 0
+    for piece in pieces:
+        for closing, closed in _TAG.findall(piece):
+            depth += -1 if closing else 0 if closed else 1
+            if depth > _DEEPEST_TREE:
+                raise UnreadableError("confluence", f"is nested more than {_DEEPEST_TREE:,} elements deep")
+
+
+class StorageWalk:
+    """One walk over a page; `macros` are the names of those that no handler knows."""
+
+    def __init__(self, *, keep_all: bool) -> None:
+        """Begin at the top."""
+        self.top = StoragePath(None, "", 1)
+        self.collector = Collector(self.top)
+        self.keep_all = keep_all
+        self.left_out: list[LeftOut] = []
+        self.macros: list[str] = []
+
+    def through(self, tree: Any) -> list[Element]:
+        """Walk the whole page."""
+        self.children(tree, self.top, 0)
+        return self.collector.elements
+
+    def children(self, node: Any, path: Any, depth: int) -> None:
+        """Walk what stands inside an element."""
+        counts: dict[str, int] = {}
+        self.words(node.text)
+        for child in node:
+            if isinstance(child.tag, str):
+                name = name_of(child)
+                counts[name] = index = counts.get(name, 0) + 1
+                self._element(child, name, StoragePath(path, name, index), depth + 1)
+            self.words(child.tail)
+
+    def words(self, text: str | None) -> None:
+        """Take text of the page."""
+        if text:
+            self.collector.words(text)
+            self.collector.offset += len(text)
+
+    def skip(self, node: Any) -> None:
+        """Count the text of an element that is written in another way."""
+        self.collector.offset += sum(map(len, node.itertext()))
+
+    def _element(self, node: _Element, name: str, path: StoragePath, depth: int) -> None:
+        if (reason := LEFT_OUT.get(name)) is not None:
+            self.leave(node, path, reason)
+        elif depth > _DEEPEST:
+            self.collector.enter(path)
+            self.words("".join(node.itertext()))
+            self.collector.finish()
+        elif handle := HANDLERS.get(name):
+            handle(self, node, _attributes(node), path, depth)
+        else:
+            self.children(node, path, depth)
+
+    def leave(self, node: Any, path: Any, reason: str) -> None:
+        """Leave an element out; without a reason it needs no mention."""
+        if reason:
+            said = " ".join("".join(node.itertext()).split())[:_SHORT]
+            self.left_out.append(LeftOut(reason, said, path.reference(self.collector.offset), usual=True))
+        self.skip(node)
+
+
+def name_of(node: _Element) -> str:
+    """Give the name of an element with the usual prefix."""
+    tag = str(node.tag)
+    if tag[0] != "{":
+        return tag.lower()
+    space, _, name = tag.partition("}")
+    return _PREFIXES.get(space + "}", "") + name
+
+
+def _attributes(node: _Element) -> dict[str, str]:
+    return {str(name): str(value) for name, value in node.attrib.items()}

@@ -1,0 +1,58 @@
+"""HTML: a page or a piece of one to Markdown text, in which every block knows its element.
+
+selectolax builds the tree that browsers build (`tree`), `main_content` finds where the page says what it has to say,
+`walk` goes through it once and hands every element to the collector, `chrome` and `widgets` know what classes mean.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from spanwise.readers.blocks import Reading
+from spanwise.readers.html.about import said_of
+from spanwise.readers.html.main_content import main_of
+from spanwise.readers.html.tree import Path, parsed
+from spanwise.readers.html.walk import Walk
+from spanwise.readers.markup.collecting import Collector
+from spanwise.readers.markup.elements import Element, Heading
+from spanwise.readers.markup.writing import reading_of
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+    from spanwise.documents import LeftOut
+
+
+_DEEPEST_MAIN: Final = 100
+
+
+def read_html(text: str, *, keep_all: bool = False) -> Reading:
+    """Read a page; with `keep_all` also what is not its main content."""
+    page = parsed(text)
+    elements, left_out = elements_of(page, keep_all=keep_all)
+    found = said_of(page)
+    if "title" not in found:
+        titles = (element.prose.shown for element in elements if isinstance(element, Heading) and element.level == 1)
+        if title := next(titles, ""):
+            found["title"] = title
+    return reading_of(elements, found, left_out)
+
+
+def elements_of(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element], list[LeftOut]]:
+    """Give the elements of the main content, and what was left out."""
+    body = page.body
+    if body is None:
+        return [], []
+    place = Path(Path(None, "html", 1), "body", 1)
+    walk = Walk(Collector(place), keep_all=keep_all)
+    way: list[int] = []
+    node = body if keep_all else main_of(page)
+    while node is not None and node.mem_id != body.mem_id:
+        way.append(node.mem_id)
+        node = node.parent
+    way.reverse()
+    if 0 < len(way) <= _DEEPEST_MAIN:
+        walk.towards(body, place, way)
+    else:
+        walk.children(body, place, 0)
+    return walk.collector.elements, walk.left_out

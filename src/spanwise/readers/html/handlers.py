@@ -1,0 +1,198 @@
+"""What is done with each element of a page, by its name: one table.
+
+The handlers of storage format are built on the same ones, so they ask little of what walks: a collector, and a way to
+go on with what stands inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from spanwise.readers.html.chrome import Attributes, is_idle_button
+from spanwise.readers.html.code import code_in, language_of
+from spanwise.readers.markup.collecting import Collector, Place
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+_MOST_SPANNED: Final = 1000
+_ANCHORS: Final = frozenset({"", "#", "¶", "§", "🔗", "∞", "link"})
+
+
+class Step(Place, Protocol):
+    """An element on the way that a walk goes."""
+
+    @property
+    def name(self) -> str:
+        """What the element is called."""
+
+    @property
+    def parent(self) -> Step | None:
+        """The element around it."""
+
+
+class Walker(Protocol):
+    """What walks a tree."""
+
+    collector: Collector
+    keep_all: bool
+
+    def children(self, node: Any, path: Any, depth: int) -> None:
+        """Walk what stands inside an element."""
+
+    def leave(self, node: Any, path: Any, reason: str) -> None:
+        """Leave an element out."""
+
+
+Handler = Callable[[Any, Any, Attributes, Any, int], None]
+
+
+def flow(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+    """Handle an element that only divides."""
+    walk.collector.enter(path)
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def framed(kind: str, **known: Any) -> Handler:
+    """Handle an element that is collected as a kind of its own."""
+
+    def handle(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+        walk.collector.begin(kind, path, **known)
+        walk.children(node, path, depth)
+        walk.collector.finish()
+
+    return handle
+
+
+def _marked(sign: str) -> Handler:
+    def handle(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+        walk.collector.inline.mark(sign)
+        walk.children(node, path, depth)
+        walk.collector.inline.close()
+
+    return handle
+
+
+def _coded(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+    walk.collector.inline.open_code()
+    walk.children(node, path, depth)
+    walk.collector.inline.close_code()
+
+
+def _quoted(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+    walk.collector.words('"')
+    walk.children(node, path, depth)
+    walk.collector.words('"')
+
+
+def _link(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, depth: int) -> None:
+    target = (attributes.get("href") or "").strip()
+    if walk.collector.is_in("heading") and target.startswith("#") and (node.text().strip().lower() in _ANCHORS):
+        walk.collector.offset += len(node.text())
+        return
+    walk.collector.inline.link("" if target.lower().startswith("javascript:") else target)
+    walk.children(node, path, depth)
+    walk.collector.inline.close()
+
+
+def _image(walk: Walker, _: LexborNode, attributes: Attributes, __: Step, ___: int) -> None:
+    source, words = (attributes.get("src") or "").strip(), (attributes.get("alt") or "").strip()
+    classes = attributes.get("class") or ""
+    if "emoticon" in classes or "emoji" in classes:
+        walk.collector.words(words or attributes.get("data-emoji-short-name") or "")
+        return
+    lazy = (attributes.get("data-src") or attributes.get("data-original") or "").strip()
+    if source.startswith("data:") or not source:
+        source = lazy
+    if attributes.get("width") in {"0", "1"} or attributes.get("height") in {"0", "1"} or not (source or words):
+        return
+    walk.collector.image(source, words)
+
+
+def _break(walk: Walker, _: LexborNode, __: Attributes, ___: Step, ____: int) -> None:
+    walk.collector.line_break()
+
+
+def _rule(walk: Walker, _: LexborNode, __: Attributes, path: Step, ___: int) -> None:
+    walk.collector.rule(path)
+
+
+def _code(walk: Walker, node: LexborNode, _: Attributes, path: Step, __: int) -> None:
+    walk.collector.code(code_in(node), language_of(node), path)
+    walk.collector.offset += len(node.text())
+
+
+def _numbered(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, depth: int) -> None:
+    start = attributes.get("start") or ""
+    walk.collector.begin(
+        "list", path, first=int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 1
+    )
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def _cell(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, depth: int) -> None:
+    columns, rows = (_spanned(attributes.get(name)) for name in ("colspan", "rowspan"))
+    walk.collector.begin("cell", path, columns=columns, rows=rows, head=path.name == "th")
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def _spanned(said: str | None) -> int:
+    return min(max(int(said), 1), _MOST_SPANNED) if said and said.isascii() and said.isdigit() and len(said) < 10 else 1
+
+
+def _row(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+    head = path.parent is not None and path.parent.name == "thead"
+    walk.collector.begin("row", path, head=head)
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def _table(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, depth: int) -> None:
+    walk.collector.begin("table", path, layout=attributes.get("role") in {"presentation", "none"})
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def _input(walk: Walker, _: LexborNode, attributes: Attributes, __: Step, ___: int) -> None:
+    if attributes.get("type") == "checkbox" and walk.collector.is_in("item"):
+        walk.collector.know("item", checked="checked" in attributes)
+
+
+def _button(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+    if not walk.keep_all and not walk.collector.is_in("heading") and is_idle_button(node.text()):
+        walk.leave(node, path, "button")
+    else:
+        walk.children(node, path, depth)
+
+
+def _drawing(walk: Walker, node: LexborNode, _: Attributes, __: Step, ___: int) -> None:
+    walk.collector.words(" ".join(inner.text() for inner in node.css("text")))
+    walk.collector.offset += len(node.text())
+
+
+_FLOWING: Final = (
+    "address article aside body center dd div fieldset footer form header hgroup legend main nav p search section "
+    "details optgroup option dialog"
+)
+_SIGNS: Final = {
+    "strong": "**", "b": "**", "em": "*", "i": "*", "cite": "*", "dfn": "*", "var": "*", "del": "~~", "s": "~~",
+    "strike": "~~",
+}  # fmt: skip
+HANDLERS: Final[dict[str, Handler]] = {
+    **dict.fromkeys(_FLOWING.split(), flow),
+    **{tag: _marked(sign) for tag, sign in _SIGNS.items()},
+    **dict.fromkeys(("code", "kbd", "samp", "tt"), _coded),
+    **{f"h{level}": framed("heading", level=level) for level in range(1, 7)},
+    **dict.fromkeys(("ul", "menu", "dir"), framed("list")),
+    **dict.fromkeys(("td", "th"), _cell),
+    **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), _code),
+    "a": _link, "img": _image, "br": _break, "hr": _rule, "q": _quoted, "input": _input, "button": _button,
+    "ol": _numbered, "li": framed("item"), "blockquote": framed("quote"), "svg": _drawing,
+    "table": _table, "tr": _row, "caption": framed("caption"),
+    "figure": framed("figure"), "figcaption": framed("caption"),
+    "dl": framed("definitions"), "dt": framed("term"), "summary": framed("summary"),
+}  # fmt: skip

@@ -1,0 +1,81 @@
+"""Where a page says what it has to say: the element that holds its main content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from spanwise.readers.html.chrome import UNSEEN, reason_to_leave
+from spanwise.readers.html.widgets import handler_of
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_SAID: Final = (".wiki-content", "#main-content", "main", "[role=main]")
+_ENOUGH: Final = 500  # characters that make an element the main content, however long the rest of the page is
+_SHARE: Final = 0.2
+_ONE_ARTICLE: Final = 0.6
+_REST: Final = 0.05
+_STEPS: Final = 40
+_DIVISIONS: Final = frozenset({"div", "section", "article", "center", "form", "font"})
+_UNSEEN: Final = "script, style, template, noscript"
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+
+
+def main_of(page: LexborHTMLParser) -> LexborNode | None:
+    """Give the element that holds the main content: the one that is said to, else where most of the text is."""
+    body = page.body
+    if body is None:
+        return None
+    for selector in _SAID:
+        found = max(page.css(selector), key=weight, default=None)
+        if found is not None and (own := _count(found)) and (weight(found) >= _ENOUGH or own >= _SHARE * weight(body)):
+            return found
+    articles = page.css("article")
+    if len(articles) == 1 and weight(articles[0]) >= _ONE_ARTICLE * weight(body):
+        return articles[0]
+    return _densest(body)
+
+
+def weight(node: LexborNode) -> int:
+    """Count the characters that are text and neither link nor script."""
+    own = _count(node)
+    return own - sum(_count(inner) for inner in node.css(f"a, {_UNSEEN}")) if own else 0
+
+
+def _count(node: LexborNode) -> int:
+    text = node.text()
+    return len(text) - text.count(" ") - text.count("\n")
+
+
+def _densest(body: LexborNode) -> LexborNode:
+    """Go inward from the body as long as one element holds nearly all of the text."""
+    node = body
+    for _ in range(_STEPS):
+        inner = [(weight(child), child) for child in _elements(node) if not _is_chrome(child)]
+        total = sum(own for own, _ in inner)
+        own, heaviest = max(inner, key=lambda pair: pair[0], default=(0, node))
+        others = [child for _, child in inner if child != heaviest]
+        loose = sum(len(child.text_content or "") for child in node.iter(include_text=True) if child.is_text_node)
+        if not total or own < (1 - _REST) * total or not _only_divides(heaviest):
+            return node
+        if loose > _REST * total or any(
+            child.tag in _HEADINGS or child.css_first(", ".join(_HEADINGS)) for child in others
+        ):
+            return node
+        node = heaviest
+    return node
+
+
+def _only_divides(node: LexborNode) -> bool:
+    """Whether an element means nothing by itself, so that what is in it may be taken without it."""
+    return node.tag in _DIVISIONS and handler_of(node.attributes.get("class")) is None
+
+
+def _elements(node: LexborNode) -> Iterator[LexborNode]:
+    return node.iter(include_text=False)
+
+
+def _is_chrome(node: LexborNode) -> bool:
+    tag = node.tag or ""
+    return tag in UNSEEN or tag in {"header", "footer", "aside"} or bool(reason_to_leave(tag, node.attributes, {}))

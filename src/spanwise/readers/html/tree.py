@@ -1,0 +1,124 @@
+"""The tree that a browser builds: parsing with a guard against hostile nesting, and the way to every element."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from spanwise.errors import MissingExtraError, UnreadableError
+from spanwise.readers.markup.elements import Reference
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser
+
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>]*(/)>)?")
+_FEW: Final = 4000  # so few tags can't nest deeply enough to take long
+_DEEPEST: Final = 3000
+_MOST_ATTRIBUTES: Final = 10_000
+_LONG_TAG: Final = 40_000
+_VOID: Final = frozenset({
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
+})  # fmt: skip
+_CLOSED_BY_THE_NEXT: Final = frozenset({
+    "p", "li", "td", "th", "tr", "tbody", "thead", "tfoot", "dt", "dd", "option", "optgroup", "a", "nobr", "button",
+    "rt", "rp", "colgroup", "caption", "html", "head", "body",
+})  # fmt: skip
+_FOREIGN: Final = frozenset({"svg", "math"})
+
+
+_ONLY_ONES: Final = frozenset({"html", "head", "body"})
+_PLAIN_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
+_ODD_LETTER: Final = re.compile(r"[!-,./:-@\[-^`{-~]")
+
+
+def _quoted(name: str) -> str:
+    """Write a name as a string of XPath, which has no escapes."""
+    return f"'{name}'" if "'" not in name else f'"{name}"'
+
+
+class Path:
+    """An element by its way from the root; written out only when asked for."""
+
+    __slots__ = ("_css", "_xpath", "index", "name", "parent")
+
+    def __init__(self, parent: Path | None, name: str, index: int) -> None:
+        """Name the element, and say the how manieth of its name it is."""
+        self.parent = parent
+        self.name = name
+        self.index = index
+        self._xpath: str | None = None
+        self._css: str | None = None
+
+    @property
+    def xpath(self) -> str:
+        """The way as an XPath."""
+        if self._xpath is None:
+            named = self.name if _PLAIN_NAME.fullmatch(self.name) else f"*[local-name()={_quoted(self.name)}]"
+            step = self.name if self.name in _ONLY_ONES else f"{named}[{self.index}]"
+            self._xpath = f"{self.parent.xpath if self.parent else ''}/{step}"
+        return self._xpath
+
+    @property
+    def css(self) -> str:
+        """The way as a CSS selector."""
+        if self._css is None:
+            named = _ODD_LETTER.sub(r"\\\g<0>", self.name)
+            step = self.name if self.name in _ONLY_ONES else f"{named}:nth-of-type({self.index})"
+            self._css = f"{self.parent.css} > {step}" if self.parent and self.parent.name != "html" else step
+        return self._css
+
+    def reference(self, offset: int) -> Reference:
+        """Say where the element is, with `offset` characters of the page's text before it."""
+        return {"xpath": self.xpath, "css_selector": self.css, "text_offset": offset}
+
+
+def parsed(html: str, name: str = "html") -> LexborHTMLParser:
+    """Parse as browsers do; what would take the parser very long is refused."""
+    try:
+        from selectolax.lexbor import LexborHTMLParser
+    except ImportError as error:
+        hint = 'pip install "spanwise[html]"'
+        raise MissingExtraError("selectolax", "is needed to read HTML", hint=hint) from error
+    _refuse_hostile(html, name)
+    return LexborHTMLParser(html)
+
+
+def _refuse_hostile(html: str, name: str) -> None:
+    if html.count("<") > _FEW and _depth(html) > _DEEPEST:
+        raise UnreadableError(name, f"is nested more than {_DEEPEST:,} elements deep")
+    refuse_long_tags(html, name)
+
+
+def refuse_long_tags(html: str, name: str) -> None:
+    """Refuse more attributes than anybody writes: parsers compare each with all others."""
+    if len(html) > _LONG_TAG and any(map(_is_a_long_tag, html.split(">"))):
+        raise UnreadableError(name, f"has an element with more than {_MOST_ATTRIBUTES:,} attributes")
+
+
+def _is_a_long_tag(stretch: str) -> bool:
+    """Whether a stretch without `>` is a tag full of attributes, not text or a script with a `<` in it."""
+    if len(stretch) < _LONG_TAG or not (opened := _TAG.search(stretch)):
+        return False
+    words = stretch[opened.start() :].split(None, _MOST_ATTRIBUTES)
+    return len(words) > _MOST_ATTRIBUTES and stretch.count("<", opened.end()) < len(words) // 10
+
+
+def _depth(html: str) -> int:
+    """Guess from above how deep the elements are nested, without a parser: it is the parser that must be spared."""
+    opened: dict[str, int] = {}
+    depth = deepest = foreign = 0
+    for closing, name, closed in _TAG.findall(html):
+        tag = name.lower()
+        if tag in _VOID or (tag in _CLOSED_BY_THE_NEXT and foreign <= 0):
+            continue
+        if closing:
+            if opened.get(tag, 0):
+                opened[tag] -= 1
+                depth -= 1
+                foreign -= tag in _FOREIGN
+        elif not (closed and foreign):
+            opened[tag] = opened.get(tag, 0) + 1
+            foreign += tag in _FOREIGN
+            depth += 1
+            deepest = max(deepest, depth)
+    return deepest

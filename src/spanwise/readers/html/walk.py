@@ -1,0 +1,123 @@
+"""One walk over the tree of a page: every element is handed to the collector, or left out and said to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from spanwise.documents import LeftOut
+from spanwise.readers.html import widgets
+from spanwise.readers.html.chrome import UNSEEN, Attributes, is_too_long, reason_outside, reason_to_leave
+from spanwise.readers.html.code import language_of
+from spanwise.readers.html.handlers import HANDLERS
+from spanwise.readers.html.tree import Path
+from spanwise.readers.markup.collecting import Collector
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+_DEEPEST: Final = 160  # elements below are only text: Python's own stack has an end
+_SHORT: Final = 80
+_ALWAYS_NAMED: Final = frozenset({"nav", "dialog"})
+_NOT_NAMED: Final = frozenset({"hidden", "line numbers"})
+
+
+class Walk:
+    """The walk: what it collects, and what it leaves out."""
+
+    def __init__(self, collector: Collector, *, keep_all: bool) -> None:
+        """Begin at the start of the page's text."""
+        self.collector = collector
+        self.left_out: list[LeftOut] = []
+        self.keep_all = keep_all
+        self._names: dict[str, str] = {}
+
+    def towards(self, node: LexborNode, path: Path, way: list[int]) -> None:
+        """Go from an element to the main content, whose `way` is known, and leave out what lies beside it."""
+        counts: dict[str, int] = {}
+        child = node.first_child
+        while child is not None:
+            tag = child.tag or ""
+            if tag == "-text":
+                self._pass_text(child.text_content or "", path)
+            elif tag[0] != "-" and tag[0] != "!":
+                counts[tag] = index = counts.get(tag, 0) + 1
+                place = Path(path, tag, index)
+                if child.mem_id == way[0]:
+                    self.inside(child, place) if len(way) == 1 else self.towards(child, place, way[1:])
+                else:
+                    self.leave(child, place, reason_outside(tag, child.attributes, self._names))
+            child = child.next
+
+    def inside(self, node: LexborNode, path: Path) -> None:
+        """Walk the main content."""
+        self.collector.enter(path)
+        self.children(node, path, 0)
+        self.collector.finish()
+
+    def children(self, node: LexborNode, path: Path, depth: int) -> None:
+        """Walk what stands inside an element."""
+        counts: dict[str, int] = {}
+        collector = self.collector
+        child = node.first_child
+        while child is not None:
+            tag = child.tag or "-"
+            if tag == "-text":
+                text = child.text_content or ""
+                collector.words(text)
+                collector.offset += len(text)
+            elif tag[0] != "-" and tag[0] != "!":
+                counts[tag] = index = counts.get(tag, 0) + 1
+                self._element(child, tag, Path(path, tag, index), depth + 1)
+            child = child.next
+
+    def _element(self, node: LexborNode, tag: str, path: Path, depth: int) -> None:
+        attributes: Attributes = node.attributes
+        if tag in UNSEEN:
+            self._unseen(node, tag, attributes, path)
+        elif (
+            (attributes or tag in _ALWAYS_NAMED)
+            and not self.keep_all
+            and (reason := self._reason(node, tag, attributes))
+        ):
+            self.leave(node, path, reason)
+        elif depth > _DEEPEST:
+            self._flatten(node, path)
+        elif handle := widgets.handler_of(attributes.get("class")) or HANDLERS.get(tag):
+            handle(self, node, attributes, path, depth)
+        else:
+            self.children(node, path, depth)
+
+    def _reason(self, node: LexborNode, tag: str, attributes: Attributes) -> str:
+        reason = reason_to_leave(tag, attributes, self._names)
+        if reason and tag not in _ALWAYS_NAMED and reason not in _NOT_NAMED and is_too_long(node.text()):
+            return ""
+        return reason
+
+    def _unseen(self, node: LexborNode, tag: str, attributes: Attributes, path: Path) -> None:
+        if tag == "script" and "syntaxhighlighter" in (attributes.get("type") or ""):
+            code = (node.text() or "").strip().removeprefix("<![CDATA[").removesuffix("]]>")
+            self.collector.code(code, language_of(node), path)
+            self.collector.offset += len(node.text())
+        else:
+            self.leave(node, path, UNSEEN[tag])
+
+    def leave(self, node: LexborNode, path: Path, reason: str) -> None:
+        """Leave an element out; what has neither words nor a name needs no mention."""
+        text = node.text()
+        said = " ".join(text[: 20 * _SHORT].split())[:_SHORT] or node.attributes.get("src") or ""
+        if reason and said:
+            self.left_out.append(LeftOut(reason, said, path.reference(self.collector.offset), usual=True))
+        self.collector.offset += len(text)
+
+    def _pass_text(self, text: str, path: Path) -> None:
+        if said := " ".join(text.split())[:_SHORT]:
+            reference = path.reference(self.collector.offset)
+            self.left_out.append(LeftOut("outside of the main content", said, reference, usual=True))
+        self.collector.offset += len(text)
+
+    def _flatten(self, node: LexborNode, path: Path) -> None:
+        text = node.text()
+        self.collector.enter(path)
+        self.collector.words(text)
+        self.collector.offset += len(text)
+        self.collector.finish()

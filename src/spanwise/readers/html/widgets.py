@@ -1,0 +1,95 @@
+"""What well-known tools write as bare divisions: boxes, text that unfolds, tasks. A class name says which it is.
+
+The names are those of Confluence's rendered pages, GitHub, Sphinx, MkDocs and Docusaurus.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from spanwise.readers.html.chrome import Attributes
+from spanwise.readers.html.handlers import Handler, Walker, framed
+from spanwise.readers.html.tree import Path
+
+_LABELS: Final = {
+    "confluence-information-macro-information": "info", "confluence-information-macro-note": "note",
+    "confluence-information-macro-tip": "tip", "confluence-information-macro-warning": "warning",
+    "markdown-alert-note": "note", "markdown-alert-tip": "tip", "markdown-alert-important": "important",
+    "markdown-alert-warning": "warning", "markdown-alert-caution": "caution",
+}  # fmt: skip
+_KINDS: Final = frozenset({
+    "abstract", "attention", "bug", "caution", "danger", "error", "example", "failure", "hint", "important", "info",
+    "note", "question", "quote", "seealso", "success", "summary", "tip", "warning",
+})  # fmt: skip
+
+
+def _box(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
+    """Collect a box with its label."""
+    names = (attributes.get("class") or "").split()
+    label = next((_LABELS[name] for name in names if name in _LABELS), None)
+    label = label or next((name for name in names if name in _KINDS), "note")
+    walk.collector.begin("quote", path, label=label)
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def _panel(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
+    """Collect a panel of Confluence; one of code is its code, other things called so are no panels."""
+    names = (attributes.get("class") or "").split()
+    if "code" in names or "preformatted" in names or node.css_first(".panelContent") is None:
+        walk.collector.enter(path)
+    else:
+        walk.collector.begin("quote", path, label="panel")
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def _title(walk: Walker, node: Any, _: Attributes, path: Path, depth: int) -> None:
+    """Collect the title of a box; elsewhere it is a paragraph."""
+    if walk.collector.is_in("quote"):
+        walk.collector.begin("caption", path)
+    else:
+        walk.collector.enter(path)
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
+def _task(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
+    """Collect a list of tasks of Confluence: a class tells which are done."""
+    walk.collector.begin("list", path)
+    counts = 0
+    child = node.first_child
+    while child is not None:
+        if child.tag == "li":
+            counts += 1
+            place = Path(path, "li", counts)
+            done = "checked" in (child.attributes.get("class") or "").split()
+            walk.collector.begin("item", place, checked=done)
+            walk.children(child, place, depth)
+            walk.collector.finish()
+        else:
+            walk.collector.offset += len(child.text()) if child.tag != "-comment" else 0
+        child = child.next
+    walk.collector.finish()
+
+
+_HANDLERS: Final[dict[str, Handler]] = {
+    "confluence-information-macro": _box,
+    "admonition": _box,
+    "markdown-alert": _box,
+    "theme-admonition": _box,
+    "panel": _panel,
+    "panelHeader": _title,
+    "admonition-title": _title,
+    "markdown-alert-title": _title,
+    "title": _title,
+    "expand-control": framed("summary"),
+    "inline-task-list": _task,
+}
+
+
+def handler_of(classes: str | None) -> Handler | None:
+    """Give what handles an element with these classes."""
+    if not classes:
+        return None
+    return next((handle for name in classes.split() if (handle := _HANDLERS.get(name))), None)
