@@ -29,6 +29,7 @@ from command import (
 )
 from spanwise.batches import Job, Outcome, chunk_files, in_order
 from spanwise.cli import main
+from spanwise.readers import EXTENSIONS
 from spanwise.records import FIELDS
 from spanwise.strategies import STRATEGIES
 
@@ -387,7 +388,7 @@ def test_a_folder_without_documents_says_what_was_passed_over(folder: Path, caps
     files(folder, {"other/a.bin": b"", "other/b.bin": b""})
     assert refused(capsys, "chunk", "other").splitlines() == [
         "error: `other` holds no documents",
-        "hint: left out: no reader for .bin 2; readers know .log, .markdown, .md, .mdx, .pdf, .text, .txt",
+        f"hint: left out: no reader for .bin 2; readers know {', '.join(sorted(filter(None, EXTENSIONS)))}",
     ]
 
 
