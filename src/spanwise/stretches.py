@@ -26,6 +26,7 @@ _TAG: Final = re.compile(r"<[^<>]*>")
 _UNSURE: Final = re.compile(r"==|%%[^%]*%%|(?<=\s)\^[A-Za-z0-9-]+\s*$|\[\[|\]\]")
 _LINE: Final = re.compile(r"[^\n\t]+")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);|&?[^&]+|&")
+_TICKS: Final = re.compile(r"`+ ?")
 _PRE: Final = re.compile(r"<(/?)pre\b", re.IGNORECASE)
 _LINE_END: Final = re.compile(r"[\n\t]")
 _NEVER: Final = re.compile(r"(?!)")
@@ -81,6 +82,9 @@ class _Page:
         self.edge()
 
     def _close(self, text: str, start: int, end: int) -> None:
+        if end - start == len(text):
+            self.done.append(Stretch(text, self._anchors, self._places, self.code))
+            return
         first, after = bisect_right(self._anchors, start) - 1, bisect_left(self._anchors, end)
         anchors = [max(anchor - start, 0) for anchor in self._anchors[first:after]]
         places = self._places[first:after]
@@ -143,7 +147,8 @@ def _add_markdown(page: _Page, document: Document) -> None:
         elif name == "Text":
             _add_lines(page, value, at(place)) if page.code else page.add_parts(value, at(place), _UNSURE)
         elif name == "Code":
-            page.add(value, at(place))
+            ticks = _TICKS.match(document.text, at(place))
+            page.add(value, ticks.end() if ticks else at(place))
         elif name == "FootnoteReference":
             page.edge_before_word()  # its number is glued to the word
         elif name != "InlineHtml" or BLOCK_TAG.match(value):
