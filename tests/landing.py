@@ -144,7 +144,7 @@ def _is_painted(page: Page, url: str, target: int) -> bool:
     page.goto(url)
     for _ in range(6):
         box = page.evaluate(RECTANGLE, [target, 1])
-        if box and box["width"] >= 1 and box["x"] + box["width"] < WIDTH:
+        if box and min(box["width"], box["height"]) >= 1 and 0 <= box["x"] < WIDTH - box["width"]:
             picture = Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")
             if any(color == PAINT for _, color in picture.getcolors(picture.width * picture.height) or ()):
                 return True

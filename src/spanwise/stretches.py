@@ -26,6 +26,7 @@ _TAG: Final = re.compile(r"<[^<>]*>")
 _UNSURE: Final = re.compile(r"==|%%[^%]*%%|(?<=\s)\^[A-Za-z0-9-]+\s*$|\[\[|\]\]")
 _LINE: Final = re.compile(r"[^\n\t]+")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);|&?[^&]+|&")
+_TICKS: Final = re.compile(r"`+ ?")
 _PRE: Final = re.compile(r"<(/?)pre\b", re.IGNORECASE)
 _LINE_END: Final = re.compile(r"[\n\t]")
 _NEVER: Final = re.compile(r"(?!)")
@@ -81,6 +82,9 @@ class _Page:
         self.edge()
 
     def _close(self, text: str, start: int, end: int) -> None:
+        if end - start == len(text):
+            self.done.append(Stretch(text, self._anchors, self._places, self.code))
+            return
         first, after = bisect_right(self._anchors, start) - 1, bisect_left(self._anchors, end)
         anchors = [max(anchor - start, 0) for anchor in self._anchors[first:after]]
         places = self._places[first:after]
@@ -104,7 +108,7 @@ def shown_stretches(document: Document) -> list[Stretch]:
         page.code = True  # a browser shows it as it is
         _add_lines(page, document.text, 0)
     else:
-        _add_markdown(page, document)
+        _Walk(page, document).through()
     page.edge()
     return page.done
 
@@ -115,35 +119,54 @@ def _add_lines(page: _Page, text: str, place: int) -> None:
         page.edge()
 
 
-def _add_markdown(page: _Page, document: Document) -> None:
-    """Walk through the events of the parser; what stands in front matter is not shown."""
-    first = document.blocks[0] if document.blocks else None
-    opening = first.end if first and first.kind == "front_matter" else 0
-    text = document.text[opening:]
-    at = _characters(text, opening)
-    hidden, markup = 0, list[tuple[str, int]]()
-    for event, place in _events(text):
-        if event.__class__ is str:
-            page.add(" ", at(place)) if event == "SoftBreak" else page.edge()
-            continue
-        (name, value), *_ = event.items()
-        if name in {"Start", "End"}:
-            tag = value if value.__class__ is str else next(iter(value))
-            hidden += (1 if name == "Start" else -1) if tag in {"Image", "MetadataBlock"} else 0
-            if name == "End" and tag == "HtmlBlock":
-                _add_html(page, markup)
-                markup = []
-            if tag not in _INLINE:
-                page.edge()
-            page.code = name == "Start" if tag == "CodeBlock" else page.code
-        elif name == "Html":
-            markup.append((value, at(place)))
-        elif hidden:
-            continue
+class _Walk:
+    """Goes through the events of the parser; what stands in front matter or only describes a picture is not shown."""
+
+    def __init__(self, page: _Page, document: Document) -> None:
+        first = document.blocks[0] if document.blocks else None
+        opening = first.end if first and first.kind == "front_matter" else 0
+        self._page, self._whole, self._text = page, document.text, document.text[opening:]
+        self._place = _characters(self._text, opening)
+        self._pictures = 0  # that are open
+        self._markup: list[tuple[str, int]] = []
+
+    def through(self) -> None:
+        for event, place in _events(self._text):
+            if event == "SoftBreak":
+                self._page.add(" ", self._place(place))
+            elif event.__class__ is str:
+                self._page.edge()
+            else:
+                ((name, value),) = event.items()
+                if name in {"Start", "End"}:
+                    self._turn(name == "Start", value if value.__class__ is str else next(iter(value)))
+                elif name == "Html":
+                    self._markup.append((value, self._place(place)))
+                elif not self._pictures:
+                    self._say(name, value, self._place(place))
+
+    def _turn(self, opens: bool, tag: str) -> None:
+        """Enter or leave an element."""
+        if tag == "HtmlBlock" and not opens:
+            _add_html(self._page, self._markup)
+            self._markup = []
+        if tag not in _INLINE:
+            self._page.edge()
+        if tag == "CodeBlock":
+            self._page.code = opens
+        if tag == "Image":
+            self._pictures += 1 if opens else -1
+
+    def _say(self, name: str, value: Any, place: int) -> None:
+        """Add what is shown inside an element."""
+        page = self._page
+        if name == "Text" and page.code:
+            _add_lines(page, value, place)
         elif name == "Text":
-            _add_lines(page, value, at(place)) if page.code else page.add_parts(value, at(place), _UNSURE)
+            page.add_parts(value, place, _UNSURE)
         elif name == "Code":
-            page.add(value, at(place))
+            ticks = _TICKS.match(self._whole, place)
+            page.add(value, ticks.end() if ticks else place)
         elif name == "FootnoteReference":
             page.edge_before_word()  # its number is glued to the word
         elif name != "InlineHtml" or BLOCK_TAG.match(value):

@@ -1,0 +1,94 @@
+"""Text fragments without a browser: what a link says, which place it means, and that many of them stay cheap."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+import spanwise
+from spanwise.stretches import shown_stretches
+
+SMALL: dict[str, Any] = {"max_tokens": 16, "overlap_tokens": 0, "template": "plain"}
+
+
+def links(text: str, format: str = "markdown", **options: Any) -> list[str]:
+    """Give what the links of all chunks say, unescaped."""
+    document = spanwise.read_text(text, format, source_url="https://a.example/b")
+    chunks = spanwise.chunk(document, "blocks", "words", **SMALL | options)
+    return [unquote(chunk.navigation["url"].partition("text=")[2]) for chunk in chunks]
+
+
+def shown(text: str, format: str = "markdown") -> list[str]:
+    return [" ".join(stretch.text.split()) for stretch in shown_stretches(spanwise.read_text(text, format))]
+
+
+@pytest.mark.parametrize(
+    ("text", "stretches"),
+    [
+        ("un**believ**able *a* `b c` [d](e) <b>f</b> &amp; g", ["unbelievable a b c d f & g"]),
+        ("one\ntwo\\\nthree<br>four", ["one two", "three", "four"]),
+        ("one ![two](x) three", ["one", "three"]),
+        ("# A {#id}\n\n> b\n\n- [ ] c\n  - d", ["A", "b", "c", "d"]),
+        ("| a | b |\n|---|---|\n| 1 | **2** |", ["a", "b", "1", "2"]),
+        ("```py\na  b\n  c\td\n```", ["a b", "c", "d"]),
+        ("---\ntitle: t\n---\n\na <!-- b --> c", ["a c"]),
+        ("<div>\n<!-- a\nb --><p>c &lt; d</p>e<script>f</script>\n</div>", ["c < d", "e"]),
+        ("<pre>a  <i>b</i>\n c</pre>", ["a b", "c"]),
+        ("a note[^1] goes on\n\n[^1]: b", ["a", "goes on", "b"]),
+        ("a&nbsp;b&nbsp;&nbsp;c &nbsp; d", ["a b", "c", "d"]),
+        ("==a== b %%c%% d", ["a", "b", "d"]),
+        ("[a][x] and [b]\n\n[x]: /u", ["a and [b]"]),
+    ],
+)
+def test_stretches_are_what_a_page_shows(text: str, stretches: list[str]) -> None:
+    assert shown(text) == stretches
+
+
+def test_plain_text_is_shown_line_by_line() -> None:
+    assert shown("*a* b\n# c", "text") == ["*a* b", "# c"]
+
+
+def test_every_word_knows_where_it_comes_from() -> None:
+    text = "Ż `` b c `` **d**e &amp; f\n\n| g | h |\n|---|---|\n\n<p>i &quot;j&quot; k</p>\n"
+    document = spanwise.read_text(text)
+    for stretch in shown_stretches(document):
+        for anchor, place in zip(stretch.anchors, stretch.places, strict=True):
+            letter = stretch.text[anchor : anchor + 1]
+            assert not letter.isalnum() or document.text[place] == letter
+
+
+def test_words_that_stand_earlier_get_what_follows_or_goes_before() -> None:
+    text = "One two three.\n\n" + "x y z " * 5 + "\n\nOne two three. Four.\n\n" + "u v w " * 5 + "\n\nOne two three."
+    found = links(text)
+    assert found[0] == "One two three."
+    assert "One two three. Four." in found
+    assert found[-1].endswith("u v w-,One two three.")
+
+
+def test_case_and_diacritics_tell_nothing_apart() -> None:
+    assert links("Zolw\n\n" + "x " * 16 + "\n\nŻÓŁW i gęś")[-1] == "ŻÓŁW i gęś"
+    assert links("Zoo\n\n" + "x " * 16 + "\n\nŽÓÓ")[-1].endswith("-,ŽÓÓ")
+
+
+def test_terms_of_unspaced_writing_end_at_punctuation() -> None:
+    text = "请先阅读本页然后再开始安装，安装需要大约十分钟。完成之后重新启动计算机。"
+    assert links(text) == ["请先阅读本页然后再开始安装"]
+
+
+@pytest.mark.parametrize("text", ["---", "![a](b)", "<!-- a -->\n\n***"])
+def test_what_a_page_does_not_show_has_no_fragment(text: str) -> None:
+    assert set(links(text)) <= {""}
+
+
+@pytest.mark.parametrize("unit", ["a b\n\n", "word ", "- a\n", "| a |\n|---|\n\n", "中文", "<p>a</p>\n\n", "&nbsp;"])
+@pytest.mark.timeout(60)
+def test_a_page_that_repeats_itself_stays_linear(unit: str) -> None:
+    assert links(unit * (200_000 // len(unit)), max_tokens=64)[:1] != []
+
+
+def test_fragments_are_escaped() -> None:
+    document = spanwise.read_text("a-b, c & d 100 % + e", source_url="https://a.example/b")
+    (chunk,) = spanwise.chunk(document)
+    assert chunk.navigation["url"] == "https://a.example/b#:~:text=a%2Db%2C%20c%20%26%20d%20100%20%25%20%2B"
