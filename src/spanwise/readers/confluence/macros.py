@@ -89,6 +89,10 @@ def _code(walk: StorageWalk, found: Macro) -> None:
     walk.collector.code(found.plain or "", language, found.path)
 
 
+def _formula(walk: StorageWalk, found: Macro) -> None:
+    walk.collector.code(found.plain or found.said("body"), "latex", found.path)
+
+
 def _titled(walk: StorageWalk, found: Macro, title: str) -> None:
     walk.collector.begin("summary", found.path)
     walk.collector.words(title)
@@ -174,7 +178,9 @@ _MACROS: Final[dict[str, Handling]] = {
     "code": _code, "noformat": _code, "code-block": _code,
     **dict.fromkeys(("info", "note", "tip", "warning", "panel", "success", "error"), _box),
     "expand": _expand, "ui-expand": _expand,
-    "status": _words("title"), "jira": _words("key", "jqlQuery"), "mathinline": _words("body"),
+    "status": _words("title"), "jira": _words("key", "jqlQuery"),
+    **dict.fromkeys(("mathinline", "eazy-math-inline", "latex-inline"), _words("body")),
+    **dict.fromkeys(("mathblock", "easy-math-block", "latex", "latex-block"), _formula),
     "emoji": _words("fallback", "shortname"),
     "include": _included, "excerpt-include": _included, "multiexcerpt-include-macro": _included,
     **dict.fromkeys(("view-file", "viewpdf", "viewdoc", "viewxls", "viewppt", "widget", "iframe", "drawio", "gliffy",

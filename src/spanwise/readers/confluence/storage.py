@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from spanwise.documents import LeftOut
 from spanwise.errors import MissingExtraError, UnreadableError
 from spanwise.readers.confluence.handlers import HANDLERS, LEFT_OUT
+from spanwise.readers.html.chrome import reason_to_leave
 from spanwise.readers.html.tree import refuse_long_tags
 from spanwise.readers.markup.collecting import Collector
 from spanwise.readers.markup.elements import Element, Reference
@@ -114,6 +115,7 @@ class StorageWalk:
         self.keep_all = keep_all
         self.left_out: list[LeftOut] = []
         self.macros: list[str] = []
+        self._names: dict[str, str] = {}
 
     def through(self, tree: Any) -> list[Element]:
         """Walk the whole page."""
@@ -142,14 +144,17 @@ class StorageWalk:
         self.collector.offset += sum(map(len, node.itertext()))
 
     def _element(self, node: _Element, name: str, path: StoragePath, depth: int) -> None:
+        attributes = {str(key): str(value) for key, value in node.attrib.items()}
         if (reason := LEFT_OUT.get(name)) is not None:
             self.leave(node, path, reason)
+        elif "class" in attributes and not self.keep_all and reason_to_leave(name, attributes, self._names) == "hidden":
+            self.leave(node, path, "hidden")
         elif depth > _DEEPEST:
             self.collector.enter(path)
             self.words("".join(node.itertext()))
             self.collector.finish()
         elif handle := HANDLERS.get(name):
-            handle(self, node, _attributes(node), path, depth)
+            handle(self, node, attributes, path, depth)
         else:
             self.children(node, path, depth)
 
@@ -167,8 +172,4 @@ def name_of(node: _Element) -> str:
     if tag[0] != "{":
         return tag.lower()
     space, _, name = tag.partition("}")
-    return _PREFIXES.get(space + "}", "") + name
-
-
-def _attributes(node: _Element) -> dict[str, str]:
-    return {str(name): str(value) for name, value in node.attrib.items()}
+    return _PREFIXES.get(space + "}", "") + name  # of others, such as formulas, the bare name
