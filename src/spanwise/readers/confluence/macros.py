@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from spanwise.readers.confluence.storage import StorageWalk
 
 _AC: Final = "{http://atlassian.com/ac}"
+_LONGEST_WORD: Final = 100
 _NO_LANGUAGE: Final = frozenset({"none", "text", "plain"})
 _LANGUAGES: Final = {"py": "python", "js": "javascript", "c#": "csharp", "c++": "cpp", "html/xml": "xml"}
 
@@ -162,10 +163,15 @@ def _nothing(walk: StorageWalk, found: Macro) -> None:
     """Pass over a mark that nobody sees."""
 
 
+def _is_said(value: str) -> bool:
+    """Whether a parameter is words, not data that somebody packed into it."""
+    return bool(value) and (len(value) <= _LONGEST_WORD or " " in value)
+
+
 def _unknown(walk: StorageWalk, found: Macro) -> None:
     """Keep the text of a macro that nobody here knows, and note its name."""
     walk.macros.append(found.name)
-    values = [value for child in found.parameters if (value := " ".join("".join(child.itertext()).split()))]
+    values = [value for child in found.parameters if _is_said(value := " ".join("".join(child.itertext()).split()))]
     said = f"{found.name}: {', '.join(values)}" if values else found.name
     walk.left_out.append(LeftOut("unknown macro", said, found.path.reference(walk.collector.offset), usual=True))
     if found.body is None and found.plain is None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 SPACES: Final = {name: f"http://atlassian.com/{name}" for name in ("ac", "ri", "at")}
 _PREFIXES: Final = {f"{{{address}}}": f"{name}:" for name, address in SPACES.items()}
-_DATA: Final = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
-_ENTITY: Final = re.compile(r"&(?:([A-Za-z][A-Za-z0-9]*);|(?!#\d{1,7};|#[xX][0-9A-Fa-f]{1,6};))")
-_LOOSE: Final = re.compile(r"<(?![A-Za-z/!?])")
+_DATA: Final = ("<![CDATA[", "]]>")
+_ENTITY: Final = re.compile(r"&(?:([A-Za-z][A-Za-z0-9]*);|#(?:(\d{1,7})|[xX]([0-9A-Fa-f]{1,6}));)?")
+_LOOSE: Final = re.compile(r"<(?!!--)(?![A-Za-z/?][^<>]*>)")
 _OPENING: Final = re.compile(r"\A\s*(?:<\?xml[^>]*\?>\s*)?(?:<!DOCTYPE\s[^\[>]*>)?", re.IGNORECASE)
 _ENTITIES: Final = re.compile(r"<!(?:DOCTYPE|ENTITY)\b", re.IGNORECASE)
 _UNREADABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -68,7 +68,7 @@ def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
         hint = 'pip install "spanwise[confluence]"'
         raise MissingExtraError("lxml", "is needed to read Confluence's storage format", hint=hint) from error
     body = _OPENING.sub("", text, count=1)
-    pieces = _DATA.split(body)
+    pieces = _split(body)
     if any(_ENTITIES.search(piece) for piece in pieces[::2]):
         raise UnreadableError("confluence", "declares a DOCTYPE or entities, which storage format never does")
     pieces[::2] = [_LOOSE.sub("&lt;", _ENTITY.sub(_character, piece)) for piece in pieces[::2]]
@@ -86,9 +86,23 @@ def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
         return tree, (LeftOut(f"the storage format is not well-formed ({error.msg}); read as far as it can be"),)
 
 
+def _split(body: str) -> list[str]:
+    """Divide text into markup and data, in turn; what is never closed is markup."""
+    pieces, reached = list[str](), 0
+    opening, closing = _DATA
+    while (start := body.find(opening, reached)) >= 0 and (end := body.find(closing, start)) >= 0:
+        pieces += [body[reached:start], body[start : end + len(closing)]]
+        reached = end + len(closing)
+    return [*pieces, body[reached:]]
+
+
 def _character(entity: re.Match[str]) -> str:
-    """Give the character that HTML calls by a name; an `&` that begins no name is itself."""
-    name = entity[1]
+    """Give the character that HTML calls by a name or number; an `&` that begins neither is itself."""
+    name, decimal, hexadecimal = entity.groups()
+    if decimal or hexadecimal:
+        number = int(decimal) if decimal else int(hexadecimal, 16)
+        allowed = number in {9, 10, 13} or 0x20 <= number < 0xD800 or 0xE000 <= number < 0xFFFE
+        return f"&#{number};" if allowed or 0x10000 <= number < 0x110000 else "\ufffd"
     if name is None:
         return "&amp;"
     if name in _KEPT:
