@@ -20,7 +20,9 @@ from spanwise.readers.html.tree import parsed as parsed_html
 from spanwise.readers.markup.elements import Element
 from spanwise.readers.markup.writing import reading_of
 
-_RENDERED: Final = re.compile(r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_RENDERED: Final = re.compile(
+    r"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+)
 
 
 def read_confluence(text: str, *, keep_all: bool = False) -> Reading:

@@ -20,7 +20,7 @@ _EMOTICONS: Final = {
     "heart": "❤️", "broken-heart": "💔",
 }  # fmt: skip
 LEFT_OUT: Final = {
-    "ac:placeholder": "placeholder", "script": "script", "style": "style sheet",
+    "ac:placeholder": "placeholder", "script": "script", "style": "style sheet", "annotation": "",
     **dict.fromkeys(("ac:parameter", "ac:adf-attribute", "ac:adf-fallback", "ac:adf-mark"), ""),
     **dict.fromkeys(("ac:task-id", "ac:task-uuid", "ac:task-status"), ""),
 }  # fmt: skip
@@ -56,6 +56,16 @@ def _lines(node: Any) -> Any:
             yield inner.tail or ""
 
 
+def _formula(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
+    """Handle a formula: as it was written, where that is kept beside what is drawn."""
+    written = next((inner.text for inner in node.iter("{*}annotation") if inner.text), None)
+    if written:
+        walk.collector.words(written)
+        walk.skip(node)
+    else:
+        walk.children(node, path, depth)
+
+
 def _modern(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
     """Handle what the new editor adds: panels of kinds that older pages don't know, else what stands inside."""
     if node.get("type") == "panel":
@@ -75,6 +85,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     "time": said_time,
     "button": flow,
     "svg": flow,
+    "math": _formula,
     "ac:structured-macro": macro,
     "ac:macro": macro,
     "ac:layout": flow,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from spanwise.readers.confluence.storage import StorageWalk
 
 _AC: Final = "{http://atlassian.com/ac}"
+_LONGEST_WORD: Final = 100
 _NO_LANGUAGE: Final = frozenset({"none", "text", "plain"})
 _LANGUAGES: Final = {"py": "python", "js": "javascript", "c#": "csharp", "c++": "cpp", "html/xml": "xml"}
 
@@ -89,6 +90,10 @@ def _code(walk: StorageWalk, found: Macro) -> None:
     walk.collector.code(found.plain or "", language, found.path)
 
 
+def _formula(walk: StorageWalk, found: Macro) -> None:
+    walk.collector.code(found.plain or found.said("body"), "latex", found.path)
+
+
 def _titled(walk: StorageWalk, found: Macro, title: str) -> None:
     walk.collector.begin("summary", found.path)
     walk.collector.words(title)
@@ -158,10 +163,15 @@ def _nothing(walk: StorageWalk, found: Macro) -> None:
     """Pass over a mark that nobody sees."""
 
 
+def _is_said(value: str) -> bool:
+    """Whether a parameter is words, not data that somebody packed into it."""
+    return bool(value) and (len(value) <= _LONGEST_WORD or " " in value)
+
+
 def _unknown(walk: StorageWalk, found: Macro) -> None:
     """Keep the text of a macro that nobody here knows, and note its name."""
     walk.macros.append(found.name)
-    values = [value for child in found.parameters if (value := " ".join("".join(child.itertext()).split()))]
+    values = [value for child in found.parameters if _is_said(value := " ".join("".join(child.itertext()).split()))]
     said = f"{found.name}: {', '.join(values)}" if values else found.name
     walk.left_out.append(LeftOut("unknown macro", said, found.path.reference(walk.collector.offset), usual=True))
     if found.body is None and found.plain is None:
@@ -174,7 +184,9 @@ _MACROS: Final[dict[str, Handling]] = {
     "code": _code, "noformat": _code, "code-block": _code,
     **dict.fromkeys(("info", "note", "tip", "warning", "panel", "success", "error"), _box),
     "expand": _expand, "ui-expand": _expand,
-    "status": _words("title"), "jira": _words("key", "jqlQuery"), "mathinline": _words("body"),
+    "status": _words("title"), "jira": _words("key", "jqlQuery"),
+    **dict.fromkeys(("mathinline", "eazy-math-inline", "latex-inline"), _words("body")),
+    **dict.fromkeys(("mathblock", "easy-math-block", "latex", "latex-block"), _formula),
     "emoji": _words("fallback", "shortname"),
     "include": _included, "excerpt-include": _included, "multiexcerpt-include-macro": _included,
     **dict.fromkeys(("view-file", "viewpdf", "viewdoc", "viewxls", "viewppt", "widget", "iframe", "drawio", "gliffy",

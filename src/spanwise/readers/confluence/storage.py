@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from spanwise.documents import LeftOut
 from spanwise.errors import MissingExtraError, UnreadableError
 from spanwise.readers.confluence.handlers import HANDLERS, LEFT_OUT
+from spanwise.readers.html.chrome import reason_to_leave
 from spanwise.readers.html.tree import refuse_long_tags
 from spanwise.readers.markup.collecting import Collector
 from spanwise.readers.markup.elements import Element, Reference
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 SPACES: Final = {name: f"http://atlassian.com/{name}" for name in ("ac", "ri", "at")}
 _PREFIXES: Final = {f"{{{address}}}": f"{name}:" for name, address in SPACES.items()}
-_DATA: Final = re.compile(r"(<!\[CDATA\[.*?\]\]>)", re.DOTALL)
-_ENTITY: Final = re.compile(r"&(?:([A-Za-z][A-Za-z0-9]*);|(?!#\d{1,7};|#[xX][0-9A-Fa-f]{1,6};))")
-_LOOSE: Final = re.compile(r"<(?![A-Za-z/!?])")
+_DATA: Final = ("<![CDATA[", "]]>")
+_ENTITY: Final = re.compile(r"&(?:([A-Za-z][A-Za-z0-9]*);|#(?:(\d{1,7})|[xX]([0-9A-Fa-f]{1,6}));)?")
+_LOOSE: Final = re.compile(r"<(?!!--)(?![A-Za-z/?][^<>]*>)")
 _OPENING: Final = re.compile(r"\A\s*(?:<\?xml[^>]*\?>\s*)?(?:<!DOCTYPE\s[^\[>]*>)?", re.IGNORECASE)
 _ENTITIES: Final = re.compile(r"<!(?:DOCTYPE|ENTITY)\b", re.IGNORECASE)
 _UNREADABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -67,7 +68,7 @@ def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
         hint = 'pip install "spanwise[confluence]"'
         raise MissingExtraError("lxml", "is needed to read Confluence's storage format", hint=hint) from error
     body = _OPENING.sub("", text, count=1)
-    pieces = _DATA.split(body)
+    pieces = _split(body)
     if any(_ENTITIES.search(piece) for piece in pieces[::2]):
         raise UnreadableError("confluence", "declares a DOCTYPE or entities, which storage format never does")
     pieces[::2] = [_LOOSE.sub("&lt;", _ENTITY.sub(_character, piece)) for piece in pieces[::2]]
@@ -85,9 +86,23 @@ def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
         return tree, (LeftOut(f"the storage format is not well-formed ({error.msg}); read as far as it can be"),)
 
 
+def _split(body: str) -> list[str]:
+    """Divide text into markup and data, in turn; what is never closed is markup."""
+    pieces, reached = list[str](), 0
+    opening, closing = _DATA
+    while (start := body.find(opening, reached)) >= 0 and (end := body.find(closing, start)) >= 0:
+        pieces += [body[reached:start], body[start : end + len(closing)]]
+        reached = end + len(closing)
+    return [*pieces, body[reached:]]
+
+
 def _character(entity: re.Match[str]) -> str:
-    """Give the character that HTML calls by a name; an `&` that begins no name is itself."""
-    name = entity[1]
+    """Give the character that HTML calls by a name or number; an `&` that begins neither is itself."""
+    name, decimal, hexadecimal = entity.groups()
+    if decimal or hexadecimal:
+        number = int(decimal) if decimal else int(hexadecimal, 16)
+        allowed = number in {9, 10, 13} or 0x20 <= number < 0xD800 or 0xE000 <= number < 0xFFFE
+        return f"&#{number};" if allowed or 0x10000 <= number < 0x110000 else "\ufffd"
     if name is None:
         return "&amp;"
     if name in _KEPT:
@@ -114,6 +129,7 @@ class StorageWalk:
         self.keep_all = keep_all
         self.left_out: list[LeftOut] = []
         self.macros: list[str] = []
+        self._names: dict[str, str] = {}
 
     def through(self, tree: Any) -> list[Element]:
         """Walk the whole page."""
@@ -142,14 +158,17 @@ class StorageWalk:
         self.collector.offset += sum(map(len, node.itertext()))
 
     def _element(self, node: _Element, name: str, path: StoragePath, depth: int) -> None:
+        attributes = {str(key): str(value) for key, value in node.attrib.items()}
         if (reason := LEFT_OUT.get(name)) is not None:
             self.leave(node, path, reason)
+        elif "class" in attributes and not self.keep_all and reason_to_leave(name, attributes, self._names) == "hidden":
+            self.leave(node, path, "hidden")
         elif depth > _DEEPEST:
             self.collector.enter(path)
             self.words("".join(node.itertext()))
             self.collector.finish()
         elif handle := HANDLERS.get(name):
-            handle(self, node, _attributes(node), path, depth)
+            handle(self, node, attributes, path, depth)
         else:
             self.children(node, path, depth)
 
@@ -167,8 +186,4 @@ def name_of(node: _Element) -> str:
     if tag[0] != "{":
         return tag.lower()
     space, _, name = tag.partition("}")
-    return _PREFIXES.get(space + "}", "") + name
-
-
-def _attributes(node: _Element) -> dict[str, str]:
-    return {str(name): str(value) for name, value in node.attrib.items()}
+    return _PREFIXES.get(space + "}", "") + name  # of others, such as formulas, the bare name
