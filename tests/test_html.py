@@ -177,6 +177,7 @@ ELEMENTS = {
     "<dl><dt>a<dt>b<dd>c<dd><ul><li>d</ul></dl>": "- **a**\n- **b**  \n  c\n  - d",
     "<div class='admonition tip'><p class='admonition-title'>Совет</p><p>Да.</p></div>": "> [!tip] Совет\n> Да.",
     "<p>x</p><!-- no --><style>p{}</style><template>t</template>": "x",
+    "<h2>a<table><tr><th>b<td></table></h2>": "## a b",
     "": "",
 }  # fmt: skip
 

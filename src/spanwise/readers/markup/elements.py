@@ -123,7 +123,7 @@ def _lines(elements: Iterable[Element], edge: str) -> Iterator[Prose]:
                 yield from _item_lines(element, edge)
             case Table(rows, _, captions):
                 yield from _lines(captions, edge)
-                yield from (joined((flat(cell.elements, " ") for cell in row.cells), " ") for row in rows)
+                yield from (flat([element for cell in row.cells for element in cell.elements], " ") for row in rows)
             case Figure(images, caption):
                 if not caption.text:
                     words = " ".join(image.alternative for image in images).strip()
