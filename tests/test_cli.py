@@ -882,7 +882,8 @@ def test_ctrl_c_ends_at_once_and_leaves_nothing(wait: float, jobs: str, long_wor
     code, err = stopped(process)
     if wait > 0.5:  # before that it may not have come to our code at all
         assert (code, err) == (130, "error: stopped\n")
-    assert code in {130, -signal.SIGINT}
+    early = wait < 0.5 and code == 1 and "KeyboardInterrupt" in err  # Python itself was still starting
+    assert early or code in {130, -signal.SIGINT}
     assert nothing_left(long_work, process.pid)
 
 
