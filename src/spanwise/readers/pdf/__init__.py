@@ -23,7 +23,7 @@ from spanwise.readers.pdf.furniture import Furniture, furniture_of, repeated_pic
 from spanwise.readers.pdf.headings import Entry, set_headings
 from spanwise.readers.pdf.hyphens import Vocabulary
 from spanwise.readers.pdf.layout import Element, Habits, elements_of
-from spanwise.readers.pdf.library import opened
+from spanwise.readers.pdf.pdfium import opened
 from spanwise.readers.pdf.tables import Table
 from spanwise.readers.pdf.writing import Scribe, Written
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.readers.pdf.headings import Entry
-from spanwise.readers.pdf.library import string_of
+from spanwise.readers.pdf.pdfium import string_of
 
 if TYPE_CHECKING:
     import pypdfium2

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.readers.pdf.geometry import Box, Frame
-from spanwise.readers.pdf.library import address_of, calls
+from spanwise.readers.pdf.pdfium import address_of, calls
 
 if TYPE_CHECKING:
     import pypdfium2

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spanwise.readers.pdf.library import address_of, string_of
+from spanwise.readers.pdf.pdfium import address_of, string_of
 
 if TYPE_CHECKING:
     import pypdfium2

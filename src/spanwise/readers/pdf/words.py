@@ -6,14 +6,14 @@ import ctypes
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unicodedata import normalize
 
 from spanwise.documents import is_text
 from spanwise.readers.pdf.geometry import Box, Frame, around
-from spanwise.readers.pdf.library import address_of, calls
+from spanwise.readers.pdf.pdfium import address_of, calls
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -149,9 +149,9 @@ class _Reader:
         else:
             last = start + len(letters) - 1
             box_of(page, last, address + 16)
-            left, top, right, bottom, other, above, far, below = self._corners
-            if style is not self._style_at(last) or not _in_line(left, top, right, bottom, other, above, far, below):
+            if style is not self._style_at(last) or not _in_line(self._corners):
                 return None
+            left, top, right, bottom, other, above, far, below = self._corners
             left, top = other if other < left else left, above if above > top else top
             right, bottom = far if far > right else right, below if below < bottom else bottom
         return Word(_tidy(letters), self._frame.shown(left, top, right, bottom), style, spaced, broken)
@@ -212,10 +212,9 @@ def _tidy(letters: str) -> str:
     return normalize("NFC", letters)
 
 
-def _in_line(
-    left: float, top: float, right: float, bottom: float, other: float, above: float, far: float, below: float
-) -> bool:
-    """Whether the first and the last character of a word can be in one line, level or upright."""
+def _in_line(corners: Sequence[float]) -> bool:
+    """Whether the first and the last character of a word, given by their corners, can be in one line."""
+    left, top, right, bottom, other, above, far, below = corners
     level = min(top, above) - max(bottom, below) > 0.5 * min(top - bottom, above - below)
     return level or min(right, far) - max(left, other) > 0.5 * min(right - left, far - other)
 
