@@ -1,0 +1,197 @@
+"""Changing the documents of one tenant: all of a commit or nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from spanwise.stores.packing import as_halves, moment, packed, record_hash
+from spanwise.stores.postgres.shelf import Open, PostgresShelf, lexeme
+from spanwise.stores.values import Change, Entry, Known, Source, Stored
+
+_POSITIONS: Final = 16_383  # that a tsvector can tell apart
+_ROOM: Final = 900_000  # bytes of terms that a tsvector surely holds
+
+_DOCUMENT: Final = """
+INSERT INTO spanwise.documents (tenant, document_id, fingerprint, metadata, language, addresses, targets, labels,
+    space_key, file_path, source_type, updated_at, chunks)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 0)
+ON CONFLICT (tenant, document_id) DO UPDATE SET (fingerprint, metadata, language, addresses, targets, labels, space_key,
+    file_path, source_type, updated_at) = (excluded.fingerprint, excluded.metadata, excluded.language,
+    excluded.addresses, excluded.targets, excluded.labels, excluded.space_key, excluded.file_path,
+    excluded.source_type, excluded.updated_at)
+RETURNING key
+"""
+_ADD: Final = """
+INSERT INTO spanwise.chunks (tenant, document, position, chunk_id, parent_id, chunk_type, content_hash,
+    words_hash, record_hash, record, lead, length, terms, vector)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::tsvector, %s::halfvec)
+"""
+_MOVE: Final = """
+UPDATE spanwise.chunks SET position = %s, chunk_id = %s, parent_id = %s, chunk_type = %s,
+    record_hash = %s, record = %s, lead = %s
+WHERE tenant = %s AND key = %s
+"""
+_COUNT: Final = """
+UPDATE spanwise.documents SET chunks = (SELECT count(*) FROM spanwise.chunks WHERE document = key_of)
+FROM (SELECT %s::bigint AS key_of) k WHERE key = key_of
+"""
+_FREQUENCIES: Final = """
+INSERT INTO spanwise.frequencies AS f (tenant, term, chunks)
+SELECT %s, term, chunks FROM unnest(%s::text[], %s::int[]) AS counted (term, chunks)
+ON CONFLICT (tenant, term) DO UPDATE SET chunks = f.chunks + excluded.chunks
+"""
+_LOST_TERMS: Final = """
+SELECT substr(t.lexeme, strpos(t.lexeme, ':') + 1), count(*) FROM spanwise.chunks c, unnest(c.terms) t
+WHERE c.tenant = %s AND c.key = ANY(%s) GROUP BY 1
+"""
+
+
+class PostgresWriter:
+    """The one who may change the documents of a tenant."""
+
+    def __init__(self, opened: Open, tenant: str) -> None:
+        """Keep the way to a transaction of this tenant."""
+        self._opened = opened
+        self._tenant = tenant
+        self._shelf = PostgresShelf(opened, tenant)
+
+    def known(self) -> dict[str, Known]:
+        """Give the documents that are there."""
+        return {document.document_id: document for document in self._shelf.documents()}
+
+    def chunks(self, document_id: str) -> list[Stored]:
+        """Give the chunks of a document, in order."""
+        query = """
+            SELECT c.key, c.content_hash, c.words_hash, c.record_hash, c.vector IS NOT NULL
+            FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document
+            WHERE d.tenant = %s AND d.document_id = %s ORDER BY c.position, c.key
+        """
+        with self._opened() as connection:
+            return [Stored(*row) for row in connection.execute(query, (self._tenant, document_id)).fetchall()]
+
+    def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
+        """Give the vectors that are already known, by what was embedded."""
+        query = """
+            SELECT DISTINCT ON (content_hash) content_hash, vector::text FROM spanwise.chunks
+            WHERE tenant = %s AND content_hash = ANY(%s) AND vector IS NOT NULL
+        """
+        with self._opened() as connection:
+            rows = connection.execute(query, (self._tenant, list(content_hashes))).fetchall()
+        return {name: from_halves(vector) for name, vector in rows}
+
+    def commit(self, changes: Sequence[Change], removed: Sequence[str] = ()) -> None:
+        """Make the changes and remove documents; when this returns they are safe, before that none is seen."""
+        with self._opened() as connection:
+            connection.execute(
+                "INSERT INTO spanwise.tenants (tenant) VALUES (%s) ON CONFLICT DO NOTHING", (self._tenant,)
+            )
+            if removed:
+                self._remove(connection, removed)
+            query = "SELECT key FROM spanwise.tenants WHERE tenant = %s"
+            number = connection.execute(query, (self._tenant,)).fetchone()[0]
+            for change in changes:
+                self._change(connection, change, number)
+
+    def _remove(self, connection: Any, document_ids: Sequence[str]) -> None:
+        mine = (self._tenant, list(document_ids))
+        query = """
+            SELECT c.key FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document
+            WHERE d.tenant = %s AND d.document_id = ANY(%s)
+        """
+        self._forget(connection, [row[0] for row in connection.execute(query, mine).fetchall()])
+        connection.execute("DELETE FROM spanwise.documents WHERE tenant = %s AND document_id = ANY(%s)", mine)
+
+    def _change(self, connection: Any, change: Change, number: int) -> None:
+        key = connection.execute(_DOCUMENT, (self._tenant, *_document(change.source))).fetchone()[0]
+        self._forget(connection, change.deleted)
+        with connection.cursor() as cursor:
+            cursor.executemany(_ADD, [(self._tenant, key, *_chunk(entry, number)) for entry in change.added])
+            cursor.executemany(_MOVE, [(*_moved(entry), self._tenant, old) for old, entry in change.moved])
+            cursor.executemany(
+                "UPDATE spanwise.chunks SET vector = %s::halfvec WHERE tenant = %s AND key = %s",
+                [(as_halves(vector), self._tenant, old) for old, vector in change.revectored],
+            )
+        self._count(connection, Counter(term for entry in change.added for term in set(_held(entry.terms))), 1)
+        searched = [len(entry.terms) for entry in change.added if entry.terms]
+        self._sum(connection, len(searched), sum(searched))
+        connection.execute(_COUNT, (key,))
+
+    def _forget(self, connection: Any, keys: Iterable[int]) -> None:
+        """Delete chunks, and take what they held off the sums."""
+        mine = (self._tenant, list(keys))
+        if not mine[1]:
+            return
+        self._count(connection, dict(connection.execute(_LOST_TERMS, mine).fetchall()), -1)
+        query = """
+            SELECT count(*), coalesce(sum(length), 0) FROM spanwise.chunks
+            WHERE tenant = %s AND key = ANY(%s) AND length > 0
+        """
+        chunks, terms = connection.execute(query, mine).fetchone()
+        self._sum(connection, -chunks, -terms)
+        connection.execute("DELETE FROM spanwise.chunks WHERE tenant = %s AND key = ANY(%s)", mine)
+
+    def _count(self, connection: Any, counts: dict[str, int], sign: int) -> None:
+        """Add to the frequencies of terms, or take off, always in one order."""
+        if not counts:
+            return
+        terms = sorted(counts)
+        values = (self._tenant, terms, [sign * counts[term] for term in terms])
+        connection.execute(_FREQUENCIES, values)
+        if sign < 0:
+            gone = "DELETE FROM spanwise.frequencies WHERE tenant = %s AND term = ANY(%s) AND chunks <= 0"
+            connection.execute(gone, (self._tenant, terms))
+
+    def _sum(self, connection: Any, chunks: int, terms: int) -> None:
+        query = "UPDATE spanwise.tenants SET searched = searched + %s, terms = terms + %s WHERE tenant = %s"
+        connection.execute(query, (chunks, terms, self._tenant))
+
+
+def _document(source: Source) -> tuple[Any, ...]:
+    import orjson
+
+    said = source.metadata
+    return (
+        source.document_id, source.fingerprint, packed(orjson.dumps(dict(said))), source.language,
+        list(source.addresses), list(source.targets), list(said.get("labels") or ()), said.get("space_key"),
+        said.get("file_path"), said.get("source_type"), moment(said.get("updated_at")),
+    )  # fmt: skip
+
+
+def _chunk(entry: Entry, number: int) -> tuple[Any, ...]:
+    return (
+        entry.position, entry.chunk_id, entry.parent_id, entry.chunk_type, entry.content_hash, entry.words_hash,
+        record_hash(entry), packed(entry.record), entry.lead, len(entry.terms), _as_tsvector(entry.terms, number),
+        None if entry.vector is None else as_halves(entry.vector),
+    )  # fmt: skip
+
+
+def _moved(entry: Entry) -> tuple[Any, ...]:
+    values = entry.position, entry.chunk_id, entry.parent_id, entry.chunk_type
+    return *values, record_hash(entry), packed(entry.record), entry.lead
+
+
+def _held(terms: Sequence[str]) -> Sequence[str]:
+    """Give as many terms as a tsvector can hold; only a chunk of a megabyte has more."""
+    room = _ROOM
+    for number, term in enumerate(terms[:_POSITIONS]):
+        room -= len(term.encode()) + 8
+        if room < 0:
+            return terms[:number]
+    return terms[:_POSITIONS]
+
+
+def _as_tsvector(terms: Sequence[str], number: int) -> str:
+    """Write terms with their positions: without them, how often each stands would be lost."""
+    places: dict[str, list[int]] = {}
+    for place, term in enumerate(_held(terms), start=1):
+        places.setdefault(term, []).append(place)
+    return " ".join(f"{lexeme(number, term)}:{','.join(map(str, found[:255]))}" for term, found in places.items())
+
+
+def from_halves(written: str) -> bytes:
+    """Read a vector as pgvector writes it."""
+    import numpy as np
+
+    return np.array([float(number) for number in written.strip("[]").split(",")], dtype=np.int8).tobytes()

