@@ -10,7 +10,7 @@ from typing import Any, Final
 from spanwise.analysis import ANALYSER
 from spanwise.errors import MissingExtraError, StoreError
 from spanwise.stores.postgres import schema
-from spanwise.stores.postgres.shelf import PostgresShelf
+from spanwise.stores.postgres.shelf import EXACT_UP_TO, PostgresShelf
 from spanwise.stores.postgres.writer import PostgresWriter
 from spanwise.stores.values import Model
 
@@ -80,6 +80,9 @@ class PostgresStore:
             with as_store_errors():
                 self._keep_model(model)
             yield PostgresWriter(lambda: self._as(tenant), tenant)
+            if model and self.shelf(tenant).statistics(()).chunks > EXACT_UP_TO:
+                with as_store_errors():
+                    schema.index_vectors(self._connection)
         finally:
             if not self._connection.closed:
                 with as_store_errors():

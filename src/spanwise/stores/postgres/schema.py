@@ -128,8 +128,14 @@ def _make_role(connection: Any) -> None:
 
 
 def keep_model(connection: Any, name: str, dimension: int) -> None:
-    """Remember whose vectors these are, and index them, in the caller's transaction."""
+    """Remember whose vectors these are, in the caller's transaction."""
     for fact in (("model", name), ("dimension", str(dimension))):
         connection.execute("INSERT INTO spanwise.facts VALUES (%s, %s)", fact)
     connection.execute(f"ALTER TABLE spanwise.chunks ALTER COLUMN vector TYPE halfvec({dimension})")
-    connection.execute("CREATE INDEX chunks_vector ON spanwise.chunks USING hnsw (vector halfvec_cosine_ops)")
+
+
+def index_vectors(connection: Any) -> None:
+    """Index the vectors; it makes writing slower, so it comes when a tenant has too many to look at each."""
+    connection.execute(
+        "CREATE INDEX IF NOT EXISTS chunks_vector ON spanwise.chunks USING hnsw (vector halfvec_cosine_ops)"
+    )

@@ -176,9 +176,10 @@ _CHECKS: Final = (
              FROM spanwise.chunks) s
         """),
     ("the frequencies of terms are wrong", """
-        SELECT count(*) FROM
-            (SELECT substr(t.lexeme, strpos(t.lexeme, ':') + 1) AS term, count(*) AS chunks FROM spanwise.chunks c, unnest(c.terms) t GROUP BY 1) counted
-            FULL JOIN spanwise.frequencies f USING (term) WHERE counted.chunks IS DISTINCT FROM f.chunks
+        SELECT count(*) FROM (
+            SELECT substr(t.lexeme, strpos(t.lexeme, ':') + 1) AS term, count(*) AS chunks
+            FROM spanwise.chunks c, unnest(c.terms) t GROUP BY 1
+        ) counted FULL JOIN spanwise.frequencies f USING (term) WHERE counted.chunks IS DISTINCT FROM f.chunks
         """),
     ("a document has lost chunks", """
         SELECT count(*) FROM spanwise.documents d

@@ -93,6 +93,9 @@ class PostgresWriter:
             number = connection.execute(query, (self._tenant,)).fetchone()[0]
             for change in changes:
                 self._change(connection, change, number)
+            added = [entry.terms for change in changes for entry in change.added if entry.terms]
+            self._count(connection, Counter(term for terms in added for term in set(_held(terms))), 1)
+            self._sum(connection, len(added), sum(map(len, added)))
 
     def _remove(self, connection: Any, document_ids: Sequence[str]) -> None:
         mine = (self._tenant, list(document_ids))
@@ -113,9 +116,6 @@ class PostgresWriter:
                 "UPDATE spanwise.chunks SET vector = %s::halfvec WHERE tenant = %s AND key = %s",
                 [(as_halves(vector), self._tenant, old) for old, vector in change.revectored],
             )
-        self._count(connection, Counter(term for entry in change.added for term in set(_held(entry.terms))), 1)
-        searched = [len(entry.terms) for entry in change.added if entry.terms]
-        self._sum(connection, len(searched), sum(searched))
         connection.execute(_COUNT, (key,))
 
     def _forget(self, connection: Any, keys: Iterable[int]) -> None:
