@@ -156,7 +156,7 @@ class PostgresStore:
         with as_store_errors(), self._connection.transaction():
             if self._role:
                 self._connection.execute(f"SET LOCAL ROLE {self._role}")
-            self._connection.execute("SELECT set_config('spanwise.tenant', %s, true)", (tenant,))
+            schema.enter(self._connection, tenant)
             yield self._connection
 
     @contextmanager

@@ -68,7 +68,13 @@ CREATE INDEX IF NOT EXISTS chunks_content_hash ON spanwise.chunks (tenant, conte
 CREATE INDEX IF NOT EXISTS chunks_terms ON spanwise.chunks USING gin (terms);
 """
 _WALLED: Final = ("tenants", "documents", "chunks", "frequencies")
-_MINE: Final = "tenant = current_setting('spanwise.tenant', true)"
+# a setting that was never made, or is over, reads as nothing; a tenant may be nameless, so a sign stands before it
+_MINE: Final = "tenant = substr(nullif(current_setting('spanwise.tenant', true), ''), 2)"
+
+
+def enter(connection: Any, tenant: str) -> None:
+    """Say in a transaction whose documents it may touch."""
+    connection.execute("SELECT set_config('spanwise.tenant', %s, true)", (f"={tenant}",))
 
 
 def create(connection: Any, analyser: str) -> None:

@@ -1,0 +1,185 @@
+"""What only a server can do wrong: walls between tenants, roles, locks that outlive their owner, addresses."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import orjson
+import psycopg
+import pytest
+
+from servers import postgres
+from spanwise import MissingExtraError, StoreError
+from spanwise.stores import open_store
+from spanwise.stores.postgres import PostgresStore, open_postgres, schema
+from spanwise.stores.values import Change, Entry, Filters, Model, Source
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[str]:
+    with postgres() as folder:
+        yield folder
+
+
+@pytest.fixture
+def address(folder: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Make a database of the test's own."""
+    name = "t" + hashlib.sha256(request.node.name.encode()).hexdigest()[:12]
+    with psycopg.connect(f"postgresql://postgres@/postgres?host={folder}", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield f"postgresql://postgres@/{name}?host={folder}"
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[PostgresStore]:
+    store = open_postgres(address, create=True)
+    yield store
+    store.close()
+
+
+def entry(words: str, position: int = 0, vector: bytes | None = None) -> Entry:
+    name = hashlib.sha256(f"{position} {words}".encode()).hexdigest()
+    record = orjson.dumps({"chunk_id": name, "normalized_text": words})
+    return Entry(record, "", name, name, name, None, "paragraph", position, tuple(words.split()), vector)
+
+
+def put(store: PostgresStore, tenant: str, document_id: str, *texts: str, model: Model | None = None) -> None:
+    entries = tuple(entry(text, number) for number, text in enumerate(texts))
+    with store.writing(tenant, model) as writer:
+        writer.commit([Change(Source(document_id, "1", {}), added=entries)])
+
+
+def test_a_statement_that_names_no_tenant_sees_nothing(store: PostgresStore) -> None:
+    put(store, "acme", "a", "secret plan")
+    put(store, "", "b", "open plan")
+    for tenant, rows in (("acme", 1), ("", 1), ("evil' OR '1'='1", 0), ("acme ", 0)):
+        with store._as(tenant) as connection:
+            for table in ("documents", "chunks"):
+                assert connection.execute(f"SELECT count(*) FROM spanwise.{table}").fetchone() == (rows,)
+    with store._as_caretaker() as connection:
+        assert connection.execute("SELECT count(*) FROM spanwise.tenants").fetchone() == (2,)
+        for table in ("documents", "chunks", "frequencies"):
+            assert connection.execute(f"SELECT count(*) FROM spanwise.{table}").fetchone() == (0,)
+
+
+def test_no_tenant_writes_into_another(store: PostgresStore) -> None:
+    put(store, "acme", "a", "secret plan")
+    with pytest.raises(StoreError, match="row-level security"), store._as("evil") as connection:
+        connection.execute("INSERT INTO spanwise.frequencies VALUES ('acme', 'plan', 7)")
+    with store._as("evil") as connection:
+        assert connection.execute("DELETE FROM spanwise.chunks").rowcount == 0
+        assert connection.execute("UPDATE spanwise.documents SET fingerprint = 'x'").rowcount == 0
+    assert store.shelf("acme").statistics(["plan"]).frequencies == {"plan": 1}
+
+
+def test_every_table_with_a_tenant_has_the_wall(store: PostgresStore) -> None:
+    query = """
+        SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity FROM pg_class c
+        JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
+        WHERE c.relnamespace = 'spanwise'::regnamespace AND c.relkind = 'r'
+    """
+    walled = dict(store._connection.execute(query).fetchall())
+    assert walled == {"tenants": True, "documents": True, "chunks": True, "frequencies": True}
+
+
+def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str, folder: str) -> None:
+    database = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE plain_{database} LOGIN")
+        connection.execute(f"GRANT CREATE ON DATABASE {database} TO plain_{database}")
+        connection.execute("CREATE EXTENSION vector")
+    store = open_postgres(f"postgresql://plain_{database}@/{database}?host={folder}", create=True)
+    assert not schema.is_unwalled(store._connection)
+    put(store, "acme", "a", "secret plan", "secret words", model=Model("m", 2))
+    assert [c.counts for c in store.shelf("acme").lexical(["plan"], Filters(), 9)] == [{"plan": 1}]
+    assert store.shelf("").lexical(["plan"], Filters(), 9) == []
+    assert store._connection.execute("SELECT count(*) FROM spanwise.chunks").fetchone() == (0,)
+    assert store.verify() == []
+    store.close()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"DROP OWNED BY plain_{database}")
+        connection.execute(f"DROP ROLE plain_{database}")
+
+
+def test_frequencies_are_those_of_the_tenant(store: PostgresStore) -> None:
+    put(store, "acme", "a", "dog dog cat", "dog")
+    put(store, "", "b", *["dog"] * 9)
+    assert store.shelf("acme").statistics(["dog", "cat", "cow"]) == (2, 2.0, {"dog": 2, "cat": 1})
+    with store.writing("acme", None) as writer:
+        writer.commit([], ["a"])
+    assert store.shelf("acme").statistics(["dog"]) == (0, 0.0, {})
+    assert store.shelf("").statistics(["dog"]).frequencies == {"dog": 9}
+    assert store.verify() == []
+
+
+def test_a_writer_that_was_cut_off_leaves_no_lock(store: PostgresStore, address: str) -> None:
+    other = open_postgres(address)
+    writing = other.writing("", None)
+    writing.__enter__()
+    with pytest.raises(StoreError, match="written by somebody else"), store.writing("", None, wait=0.2):
+        pass
+    put(store, "acme", "a", "words")  # another tenant's documents are nobody's hindrance
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    store._connection.execute(f"{others} AND pid <> pg_backend_pid()")
+    put(store, "", "a", "words")
+    with pytest.raises(StoreError):
+        other.shelf("").statistics(())
+    other.close()
+
+
+def test_a_commit_that_fails_leaves_nothing(store: PostgresStore) -> None:
+    put(store, "", "a", "old words")
+    broken = Change(Source("a", "2", {}), added=(entry("new words", 1), entry("nul \0 word", 2)))
+    with pytest.raises(StoreError), store.writing("", None) as writer:
+        writer.commit([broken])
+    shelf = store.shelf("")
+    assert shelf.statistics(["old", "new", "words"]) == (1, 2.0, {"old": 1, "words": 1})
+    assert [known.fingerprint for known in shelf.documents()] == ["1"]
+    assert store.verify() == []
+
+
+def test_terms_are_words_whatever_is_in_them(store: PostgresStore) -> None:
+    odd = ["it's", "a&b", "x|!y", "back\\slash", "c:d", "(", "7:1", "猫", "e\u0301", "$1", "%s", "x" * 1000]
+    put(store, "", "a", " ".join(odd))
+    for term in odd:
+        assert [c.counts for c in store.shelf("").lexical([term], Filters(), 9)] == [{term: 1}]
+    assert store.verify() == []
+
+
+def test_a_chunk_of_a_megabyte_is_kept(store: PostgresStore) -> None:
+    words = [f"word{number}" for number in range(200_000)]
+    put(store, "", "a", " ".join([*words, "dog"]), "dog")
+    assert store.shelf("").statistics(["word5"]) == (2, 100_001.0, {"word5": 1})
+    assert store.verify() == []
+
+
+@pytest.mark.parametrize("address", ["postgresql://nobody@/none?host=/nowhere", "postgresql://[", "postgres://h:x/y"])
+def test_an_address_that_leads_nowhere_is_an_error(address: str) -> None:
+    with pytest.raises(StoreError, match="can't be reached"):
+        open_store(address)
+
+
+def test_a_password_is_never_shown() -> None:
+    with pytest.raises(StoreError) as caught:
+        open_store("postgresql://user:geheim@/none?host=/nowhere")
+    assert "geheim" not in str(caught.value)
+
+
+def test_a_database_without_tables_is_no_store(address: str) -> None:
+    with pytest.raises(StoreError, match="no tables of Spanwise"):
+        open_postgres(address)
+
+
+def test_tables_of_another_version_are_refused(store: PostgresStore, address: str) -> None:
+    store._connection.execute("UPDATE spanwise.facts SET value = '99' WHERE name = 'schema'")
+    for create in (False, True):
+        with pytest.raises(StoreError, match="version 99"):
+            open_postgres(address, create=create)
+
+
+def test_without_the_extra_it_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    with pytest.raises(MissingExtraError, match=r"spanwise\[postgres\]"):
+        open_store("postgresql://somewhere/else")
