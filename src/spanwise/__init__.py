@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         OptionError,
         SpanwiseError,
+        StoreError,
         UnreadableError,
     )
     from spanwise.pieces import Piece
@@ -42,6 +43,7 @@ _HOMES = {
     "Piece": "pieces",
     "Span": "spans",
     "SpanwiseError": "errors",
+    "StoreError": "errors",
     "TokenMap": "tokens",
     "Tokenizer": "tokens",
     "UnreadableError": "errors",
@@ -57,8 +59,9 @@ _HOMES = {
 
 __all__ = [
     "Block", "Chunk", "Document", "DocumentError", "Finding", "LeftOut", "LimitError", "Link", "Metadata",
-    "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer",
-    "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault", "translate",
+    "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "StoreError", "TokenMap",
+    "Tokenizer", "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault",
+    "translate",
 ]  # fmt: skip
 
 
