@@ -51,7 +51,7 @@ CREATE TABLE contents (
     chunk INTEGER PRIMARY KEY, terms BLOB NOT NULL, lead TEXT NOT NULL, record BLOB NOT NULL
 );
 CREATE TABLE terms (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, term TEXT NOT NULL, chunks INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, term TEXT NOT NULL, chunks INTEGER NOT NULL,
     UNIQUE (tenant, term)
 );
 CREATE VIRTUAL TABLE words USING fts5 (numbers, content='', tokenize='ascii');

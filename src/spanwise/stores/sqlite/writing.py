@@ -7,6 +7,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ from spanwise.stores.values import Change, Entry, Known, Model, Source, Stored, 
 
 _REMEMBERED: Final = 200_000  # numbers of terms
 _AT_ONCE: Final = 500
+_EFFORT: Final = 3  # of compressing; more costs much and saves little
 
 
 class SqliteWriter:
@@ -117,10 +119,11 @@ class SqliteWriter:
             self._move(document, key, entry)
         for key, vector in change.revectored:
             self._fresh.append(Fresh(key, document, self._checked(vector)))
+        self._learn(tenant, {term for entry in change.added for term in entry.terms})
         for entry in change.added:
             self._add(tenant, document, entry)
-        (count,) = self._connection.execute("SELECT count(*) FROM chunks WHERE document = ?", (document,)).fetchone()
-        self._connection.execute("UPDATE documents SET chunks = ? WHERE id = ?", (count, document))
+        (chunks,) = self._connection.execute("SELECT count(*) FROM chunks WHERE document = ?", (document,)).fetchone()
+        self._connection.execute("UPDATE documents SET chunks = ? WHERE id = ?", (chunks, document))
 
     def _write_source(self, tenant: int, change: Change) -> int:
         source, metadata = change.source, change.source.metadata
@@ -146,7 +149,7 @@ class SqliteWriter:
         return document
 
     def _add(self, tenant: int, document: int, entry: Entry) -> None:
-        numbers = self._numbered(tenant, entry.terms)
+        numbers = [self._numbers[term] for term in entry.terms]
         key = self._connection.execute(
             "INSERT INTO chunks (tenant, document, position, length, chunk_type, chunk_id, content_hash, words_hash, "
             "record_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -158,7 +161,7 @@ class SqliteWriter:
         assert key is not None  # a row was inserted
         self._connection.execute(
             "INSERT INTO contents (chunk, terms, lead, record) VALUES (?, ?, ?, ?)",
-            (key, np.array(numbers, dtype="<u4").tobytes(), entry.lead, zlib.compress(entry.record)),
+            (key, np.array(numbers, dtype="<u4").tobytes(), entry.lead, zlib.compress(entry.record, _EFFORT)),
         )
         if numbers:
             words = " ".join(map(str, numbers))
@@ -177,7 +180,7 @@ class SqliteWriter:
             ),
         )  # fmt: skip
         self._connection.execute(
-            "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?", (entry.lead, zlib.compress(entry.record), key)
+            "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?", (entry.lead, zlib.compress(entry.record, _EFFORT), key)
         )
 
     def _delete(self, document: int, keys: Iterable[int]) -> None:
@@ -210,28 +213,26 @@ class SqliteWriter:
         self._connection.execute("DELETE FROM labels WHERE document = ?", (document,))
         self._connection.execute("DELETE FROM documents WHERE id = ?", (document,))
 
-    def _numbered(self, tenant: int, terms: Sequence[str]) -> list[int]:
-        """Give the numbers of terms; new ones get theirs."""
+    def _learn(self, tenant: int, terms: set[str]) -> None:
+        """Look up the numbers of terms; new ones get theirs. A number is never used for another term."""
         if len(self._numbers) > _REMEMBERED:
             self._numbers = {}
-        known = self._numbers
-        for term in terms:
-            if term not in known:
-                known[term] = self._number_of(tenant, term)
-        return [known[term] for term in terms]
-
-    def _number_of(self, tenant: int, term: str) -> int:
-        row = self._connection.execute("SELECT id FROM terms WHERE tenant = ? AND term = ?", (tenant, term)).fetchone()
-        if row is None:
-            row = self._connection.execute(
-                "INSERT INTO terms (tenant, term, chunks) VALUES (?, ?, 0) RETURNING id", (tenant, term)
-            ).fetchone()
-        return int(row[0])
+        missing = sorted(terms.difference(self._numbers))
+        for at in range(0, len(missing), _AT_ONCE):
+            part = missing[at : at + _AT_ONCE]
+            statement = f"SELECT term, id FROM terms WHERE tenant = ? AND term IN ({','.join('?' * len(part))})"
+            self._numbers.update(self._connection.execute(statement, (tenant, *part)).fetchall())
+        (last,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()
+        new = dict(zip((term for term in missing if term not in self._numbers), count(last + 1), strict=False))
+        self._connection.executemany(
+            "INSERT INTO terms (id, tenant, term, chunks) VALUES (?, ?, ?, 0)",
+            [(number, tenant, term) for term, number in new.items()],
+        )
+        self._numbers |= new
 
     def _account(self, numbers: Sequence[int], sign: int) -> None:
         """Count a chunk more, or one fewer."""
-        for number in set(numbers):
-            self._spent[number] += sign
+        (self._spent.update if sign > 0 else self._spent.subtract)(set(numbers))
         self._chunks += sign
         self._length += sign * len(numbers)
 
@@ -245,7 +246,7 @@ class SqliteWriter:
         """Write what was collected: counts, vectors, the model."""
         self._connection.executemany(
             "UPDATE terms SET chunks = chunks + ? WHERE id = ?",
-            sorted((count, number) for number, count in self._spent.items() if count),
+            sorted((times, number) for number, times in self._spent.items() if times),
         )
         rest = bury(self._connection, self._dead)
         write_vectors(self._connection, tenant, [*rest, *self._fresh])
