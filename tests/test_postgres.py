@@ -55,10 +55,10 @@ def test_a_statement_that_names_no_tenant_sees_nothing(store: PostgresStore) -> 
     put(store, "acme", "a", "secret plan")
     put(store, "", "b", "open plan")
     for tenant, rows in (("acme", 1), ("", 1), ("evil' OR '1'='1", 0), ("acme ", 0)):
-        with store._as(tenant) as connection:
+        with store._connections.within(tenant) as connection:
             for table in ("documents", "chunks"):
                 assert connection.execute(f"SELECT count(*) FROM spanwise.{table}").fetchone() == (rows,)
-    with store._as_caretaker() as connection:
+    with store._connections.as_caretaker() as connection:
         assert connection.execute("SELECT count(*) FROM spanwise.tenants").fetchone() == (2,)
         for table in ("documents", "chunks", "frequencies"):
             assert connection.execute(f"SELECT count(*) FROM spanwise.{table}").fetchone() == (0,)
@@ -66,9 +66,9 @@ def test_a_statement_that_names_no_tenant_sees_nothing(store: PostgresStore) -> 
 
 def test_no_tenant_writes_into_another(store: PostgresStore) -> None:
     put(store, "acme", "a", "secret plan")
-    with pytest.raises(StoreError, match="row-level security"), store._as("evil") as connection:
+    with pytest.raises(StoreError, match="row-level security"), store._connections.within("evil") as connection:
         connection.execute("INSERT INTO spanwise.frequencies VALUES ('acme', 'plan', 7)")
-    with store._as("evil") as connection:
+    with store._connections.within("evil") as connection:
         assert connection.execute("DELETE FROM spanwise.chunks").rowcount == 0
         assert connection.execute("UPDATE spanwise.documents SET fingerprint = 'x'").rowcount == 0
     assert store.shelf("acme").statistics(["plan"]).frequencies == {"plan": 1}
@@ -80,7 +80,8 @@ def test_every_table_with_a_tenant_has_the_wall(store: PostgresStore) -> None:
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
         WHERE c.relnamespace = 'spanwise'::regnamespace AND c.relkind = 'r'
     """
-    walled = dict(store._connection.execute(query).fetchall())
+    with store._connections.plain() as connection:
+        walled = dict(connection.execute(query).fetchall())
     assert walled == {"tenants": True, "documents": True, "chunks": True, "frequencies": True}
 
 
@@ -91,11 +92,12 @@ def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str, folder: 
         connection.execute(f"GRANT CREATE ON DATABASE {database} TO plain_{database}")
         connection.execute("CREATE EXTENSION vector")
     store = open_postgres(f"postgresql://plain_{database}@/{database}?host={folder}", create=True)
-    assert not schema.is_unwalled(store._connection)
+    with store._connections.plain() as connection:
+        assert not schema.is_unwalled(connection)
+        assert connection.execute("SELECT count(*) FROM spanwise.chunks").fetchone() == (0,)
     put(store, "acme", "a", "secret plan", "secret words", model=Model("m", 2))
     assert [c.counts for c in store.shelf("acme").lexical(["plan"], Filters(), 9)] == [{"plan": 1}]
     assert store.shelf("").lexical(["plan"], Filters(), 9) == []
-    assert store._connection.execute("SELECT count(*) FROM spanwise.chunks").fetchone() == (0,)
     assert store.verify() == []
     store.close()
     with psycopg.connect(address, autocommit=True) as connection:
@@ -118,14 +120,15 @@ def test_a_writer_that_was_cut_off_leaves_no_lock(store: PostgresStore, address:
     other = open_postgres(address)
     writing = other.writing("", None)
     writing.__enter__()
-    with pytest.raises(StoreError, match="written by somebody else"), store.writing("", None, wait=0.2):
+    with pytest.raises(StoreError, match="written by another"), store.writing("", None, wait=0.2):
         pass
     put(store, "acme", "a", "words")  # another tenant's documents are nobody's hindrance
-    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
-    store._connection.execute(f"{others} AND pid <> pg_backend_pid()")
+    others = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+    with store._connections.plain() as connection:
+        connection.execute(f"{others} AND pid <> pg_backend_pid()")
     put(store, "", "a", "words")
     with pytest.raises(StoreError):
-        other.shelf("").statistics(())
+        writing.__exit__(None, None, None)
     other.close()
 
 
@@ -173,7 +176,8 @@ def test_a_database_without_tables_is_no_store(address: str) -> None:
 
 
 def test_tables_of_another_version_are_refused(store: PostgresStore, address: str) -> None:
-    store._connection.execute("UPDATE spanwise.facts SET value = '99' WHERE name = 'schema'")
+    with store._connections.plain() as connection:
+        connection.execute("UPDATE spanwise.facts SET value = '99' WHERE name = 'schema'")
     for create in (False, True):
         with pytest.raises(StoreError, match="version 99"):
             open_postgres(address, create=create)

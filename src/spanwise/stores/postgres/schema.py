@@ -19,6 +19,9 @@ CREATE TABLE IF NOT EXISTS spanwise.facts (name text PRIMARY KEY, value text NOT
 CREATE TABLE IF NOT EXISTS spanwise.tenants (
     key int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant text NOT NULL UNIQUE,
+    documents bigint NOT NULL DEFAULT 0,
+    chunks bigint NOT NULL DEFAULT 0,
+    vectors bigint NOT NULL DEFAULT 0,
     searched bigint NOT NULL DEFAULT 0,
     terms bigint NOT NULL DEFAULT 0
 );
@@ -29,6 +32,7 @@ CREATE TABLE IF NOT EXISTS spanwise.documents (
     fingerprint text NOT NULL,
     metadata bytea NOT NULL,
     language text NOT NULL,
+    analyser text NOT NULL,
     addresses text[] NOT NULL,
     targets text[] NOT NULL,
     labels text[] NOT NULL,
@@ -67,6 +71,9 @@ CREATE INDEX IF NOT EXISTS chunks_chunk_id ON spanwise.chunks (tenant, chunk_id)
 CREATE INDEX IF NOT EXISTS chunks_content_hash ON spanwise.chunks (tenant, content_hash);
 CREATE INDEX IF NOT EXISTS chunks_terms ON spanwise.chunks USING gin (terms);
 """
+_KEEP: Final = """
+INSERT INTO spanwise.facts VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
 _WALLED: Final = ("tenants", "documents", "chunks", "frequencies")
 # a setting that was never made, or is over, reads as nothing; a tenant may be nameless, so a sign stands before it
 _MINE: Final = "tenant = substr(nullif(current_setting('spanwise.tenant', true), ''), 2)"
@@ -77,12 +84,17 @@ def enter(connection: Any, tenant: str) -> None:
     connection.execute("SELECT set_config('spanwise.tenant', %s, true)", (f"={tenant}",))
 
 
-def create(connection: Any, analyser: str) -> None:
+def lock(connection: Any) -> None:
+    """Be the only one who changes tables, until the end of the transaction."""
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('spanwise schema', 0))")
+
+
+def create(connection: Any) -> None:
     """Make what isn't there yet; two who do it at once don't get in each other's way."""
     import psycopg
 
     with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('spanwise schema', 0))")
+        lock(connection)
         if stored_version(connection) is not None:
             return
         try:
@@ -93,9 +105,7 @@ def create(connection: Any, analyser: str) -> None:
         connection.execute(_TABLES)
         for table in _WALLED:
             _wall(connection, table)
-        facts = {"schema": str(VERSION), "analyser": analyser}
-        for fact in facts.items():
-            connection.execute("INSERT INTO spanwise.facts VALUES (%s, %s)", fact)
+        connection.execute("INSERT INTO spanwise.facts VALUES ('schema', %s)", (str(VERSION),))
     if is_unwalled(connection):
         _make_role(connection)
 
@@ -136,7 +146,8 @@ def _make_role(connection: Any) -> None:
 def keep_model(connection: Any, name: str, dimension: int) -> None:
     """Remember whose vectors these are, in the caller's transaction."""
     for fact in (("model", name), ("dimension", str(dimension))):
-        connection.execute("INSERT INTO spanwise.facts VALUES (%s, %s)", fact)
+        connection.execute(_KEEP, fact)
+    connection.execute("DROP INDEX IF EXISTS spanwise.chunks_vector")
     connection.execute(f"ALTER TABLE spanwise.chunks ALTER COLUMN vector TYPE halfvec({dimension})")
 
 

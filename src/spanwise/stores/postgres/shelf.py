@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from math import log
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.stores.packing import as_halves, unpacked
+from spanwise.stores.postgres.connections import Connections
+from spanwise.stores.selection import first_moment, last_moment, worth_asking
 from spanwise.stores.values import Candidate, Filters, Found, Keyed, Known, Source, Statistics
 
 if TYPE_CHECKING:
@@ -17,21 +20,34 @@ if TYPE_CHECKING:
 EXACT_UP_TO: Final = 20_000
 """So many vectors of a tenant are compared one by one; beyond that the index finds nearly all of the nearest."""
 
-_COMMON: Final = 0.1  # terms in more of the chunks than this tell little and cost most
 _DOCUMENT: Final = "d.document_id, d.fingerprint, d.metadata, d.language, d.addresses, d.targets"
 _CHUNK: Final = f"c.key, c.position, c.record, c.lead, {_DOCUMENT}"
 _FROM: Final = "FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document"
-
-Open = Callable[[], AbstractContextManager[Any]]
 
 
 class PostgresShelf:
     """The documents of one tenant, for reading."""
 
-    def __init__(self, opened: Open, tenant: str) -> None:
-        """Keep the way to a transaction of this tenant."""
-        self._opened = opened
-        self._tenant = tenant
+    def __init__(self, connections: Connections, tenant: str) -> None:
+        """Look at the documents of a tenant, who needn't have any."""
+        self._connections, self._tenant = connections, tenant
+        self._moment = ExitStack()
+        self._held: Any = None
+
+    def __enter__(self) -> PostgresShelf:
+        """Hold the moment."""
+        self._held = self._moment.enter_context(self._connections.within(self._tenant))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of the moment."""
+        self._held = None
+        self._moment.close()
+
+    def _opened(self) -> AbstractContextManager[Any]:
+        return nullcontext(self._held) if self._held else self._connections.within(self._tenant)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count this tenant's chunks, and in how many of them each term stands."""
@@ -53,9 +69,8 @@ class PostgresShelf:
         """Give the chunks that hold some of the terms, the most promising first."""
         with self._opened() as connection:
             known = self._statistics(connection, terms)
-            rare = [term for term in terms if 0 < known.frequencies.get(term, 0) <= _COMMON * known.chunks]
-            asked = rare or [term for term in terms if term in known.frequencies]
-            if not asked:
+            asked = worth_asking(known.frequencies, known.chunks)
+            if not asked or limit <= 0:
                 return []
             where, values = _conditions(filters)
             weights = [log(1 + known.chunks / known.frequencies[term]) for term in asked]
@@ -156,12 +171,10 @@ class PostgresShelf:
         with self._opened() as connection:
             return [Known(*row) for row in connection.execute(query, (self._tenant,)).fetchall()]
 
-    def sizes(self) -> tuple[int, int]:
-        """Count documents and chunks."""
+    def analysers(self) -> list[str]:
+        """Name the analysers that these documents were indexed under."""
         with self._opened() as connection:
-            counts = "SELECT (SELECT count(*) FROM spanwise.documents), (SELECT count(*) FROM spanwise.chunks)"
-            documents, chunks = connection.execute(counts).fetchone()
-            return documents, chunks
+            return [row[0] for row in connection.execute("SELECT DISTINCT analyser FROM spanwise.documents").fetchall()]
 
     def faults(self) -> list[str]:
         """Say where the tables contradict each other."""
@@ -170,10 +183,12 @@ class PostgresShelf:
 
 
 _CHECKS: Final = (
-    ("the sums of chunks and terms are wrong", """
-        SELECT t.searched <> s.searched OR t.terms <> s.terms FROM spanwise.tenants t,
-            (SELECT count(*) FILTER (WHERE length > 0) AS searched, coalesce(sum(length), 0) AS terms
-             FROM spanwise.chunks) s
+    ("the sums of documents, chunks, vectors and terms are wrong", """
+        SELECT (t.documents, t.chunks, t.vectors, t.searched, t.terms) <> (d.documents, c.chunks, c.vectors, c.searched,
+            c.terms)
+        FROM spanwise.tenants t, (SELECT count(*) AS documents FROM spanwise.documents) d,
+            (SELECT count(*) AS chunks, count(vector) AS vectors, count(*) FILTER (WHERE length > 0) AS searched,
+                coalesce(sum(length), 0) AS terms FROM spanwise.chunks) c
         """),
     ("the frequencies of terms are wrong", """
         SELECT count(*) FROM (
@@ -194,8 +209,8 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         ("d.labels @> %s", list(filters.labels) or None),
         ("d.space_key = %s", filters.space),
         ("d.file_path LIKE %s", None if filters.path is None else like(filters.path)),
-        ("d.updated_at >= %s", filters.since),
-        ("d.updated_at <= %s", filters.until),
+        ("d.updated_at >= %s", filters.since and first_moment(filters.since)),
+        ("d.updated_at <= %s", filters.until and last_moment(filters.until)),
         ("d.source_type = %s", filters.source_type),
         ("c.chunk_type = %s", filters.chunk_type),
     )

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
-from spanwise.stores.packing import as_halves, moment, packed, record_hash
-from spanwise.stores.postgres.shelf import Open, PostgresShelf, lexeme
-from spanwise.stores.values import Change, Entry, Known, Source, Stored
+from spanwise.analysis import ANALYSER
+from spanwise.stores.packing import as_halves, packed
+from spanwise.stores.postgres.connections import Connections
+from spanwise.stores.postgres.shelf import PostgresShelf, lexeme
+from spanwise.stores.selection import moment
+from spanwise.stores.values import Change, Entry, Known, Source, Stored, record_hash
 
 _POSITIONS: Final = 16_383  # that a tsvector can tell apart
 _ROOM: Final = 900_000  # bytes of terms that a tsvector surely holds
 
-_DOCUMENT: Final = """
-INSERT INTO spanwise.documents (tenant, document_id, fingerprint, metadata, language, addresses, targets, labels,
-    space_key, file_path, source_type, updated_at, chunks)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, 0)
-ON CONFLICT (tenant, document_id) DO UPDATE SET (fingerprint, metadata, language, addresses, targets, labels, space_key,
-    file_path, source_type, updated_at) = (excluded.fingerprint, excluded.metadata, excluded.language,
-    excluded.addresses, excluded.targets, excluded.labels, excluded.space_key, excluded.file_path,
-    excluded.source_type, excluded.updated_at)
-RETURNING key
+_SAID: Final = (
+    "fingerprint", "metadata", "language", "analyser", "addresses", "targets", "labels", "space_key", "file_path",
+    "source_type", "updated_at",
+)  # fmt: skip
+_DOCUMENT: Final = f"""
+INSERT INTO spanwise.documents (tenant, document_id, {", ".join(_SAID)}, chunks)
+VALUES (%s, %s, {", ".join(["%s"] * len(_SAID))}, 0)
+ON CONFLICT (tenant, document_id) DO UPDATE
+SET ({", ".join(_SAID)}) = ({", ".join(f"excluded.{name}" for name in _SAID)})
+RETURNING key, xmax = 0
 """
 _ADD: Final = """
 INSERT INTO spanwise.chunks (tenant, document, position, chunk_id, parent_id, chunk_type, content_hash,
@@ -42,6 +47,10 @@ INSERT INTO spanwise.frequencies AS f (tenant, term, chunks)
 SELECT %s, term, chunks FROM unnest(%s::text[], %s::int[]) AS counted (term, chunks)
 ON CONFLICT (tenant, term) DO UPDATE SET chunks = f.chunks + excluded.chunks
 """
+_SUM: Final = """
+UPDATE spanwise.tenants SET documents = documents + %s, chunks = chunks + %s, vectors = vectors + %s,
+    searched = searched + %s, terms = terms + %s WHERE tenant = %s
+"""
 _LOST_TERMS: Final = """
 SELECT substr(t.lexeme, strpos(t.lexeme, ':') + 1), count(*) FROM spanwise.chunks c, unnest(c.terms) t
 WHERE c.tenant = %s AND c.key = ANY(%s) GROUP BY 1
@@ -51,15 +60,17 @@ WHERE c.tenant = %s AND c.key = ANY(%s) GROUP BY 1
 class PostgresWriter:
     """The one who may change the documents of a tenant."""
 
-    def __init__(self, opened: Open, tenant: str) -> None:
-        """Keep the way to a transaction of this tenant."""
-        self._opened = opened
-        self._tenant = tenant
-        self._shelf = PostgresShelf(opened, tenant)
+    def __init__(self, connections: Connections, connection: Any, tenant: str) -> None:
+        """Write over the connection that holds the lock: without it nothing can be written."""
+        self._connections, self._connection, self._tenant = connections, connection, tenant
+
+    def _opened(self) -> AbstractContextManager[Any]:
+        return self._connections.within(self._tenant, self._connection)
 
     def known(self) -> dict[str, Known]:
         """Give the documents that are there."""
-        return {document.document_id: document for document in self._shelf.documents()}
+        shelf = PostgresShelf(self._connections, self._tenant)
+        return {document.document_id: document for document in shelf.documents()}
 
     def chunks(self, document_id: str) -> list[Stored]:
         """Give the chunks of a document, in order."""
@@ -95,7 +106,6 @@ class PostgresWriter:
                 self._change(connection, change, number)
             added = [entry.terms for change in changes for entry in change.added if entry.terms]
             self._count(connection, Counter(term for terms in added for term in set(_held(terms))), 1)
-            self._sum(connection, len(added), sum(map(len, added)))
 
     def _remove(self, connection: Any, document_ids: Sequence[str]) -> None:
         mine = (self._tenant, list(document_ids))
@@ -104,10 +114,11 @@ class PostgresWriter:
             WHERE d.tenant = %s AND d.document_id = ANY(%s)
         """
         self._forget(connection, [row[0] for row in connection.execute(query, mine).fetchall()])
-        connection.execute("DELETE FROM spanwise.documents WHERE tenant = %s AND document_id = ANY(%s)", mine)
+        gone = connection.execute("DELETE FROM spanwise.documents WHERE tenant = %s AND document_id = ANY(%s)", mine)
+        self._sum(connection, -gone.rowcount, 0, 0, 0, 0)
 
     def _change(self, connection: Any, change: Change, number: int) -> None:
-        key = connection.execute(_DOCUMENT, (self._tenant, *_document(change.source))).fetchone()[0]
+        key, new = connection.execute(_DOCUMENT, (self._tenant, *_document(change.source))).fetchone()
         self._forget(connection, change.deleted)
         with connection.cursor() as cursor:
             cursor.executemany(_ADD, [(self._tenant, key, *_chunk(entry, number)) for entry in change.added])
@@ -117,6 +128,9 @@ class PostgresWriter:
                 [(as_halves(vector), self._tenant, old) for old, vector in change.revectored],
             )
         connection.execute(_COUNT, (key,))
+        vectors = sum(entry.vector is not None for entry in change.added) + len(change.revectored)
+        searched = [len(entry.terms) for entry in change.added if entry.terms]
+        self._sum(connection, int(new), len(change.added), vectors, len(searched), sum(searched))
 
     def _forget(self, connection: Any, keys: Iterable[int]) -> None:
         """Delete chunks, and take what they held off the sums."""
@@ -125,11 +139,10 @@ class PostgresWriter:
             return
         self._count(connection, dict(connection.execute(_LOST_TERMS, mine).fetchall()), -1)
         query = """
-            SELECT count(*), coalesce(sum(length), 0) FROM spanwise.chunks
-            WHERE tenant = %s AND key = ANY(%s) AND length > 0
+            SELECT count(*), count(vector), count(*) FILTER (WHERE length > 0), coalesce(sum(length), 0)
+            FROM spanwise.chunks WHERE tenant = %s AND key = ANY(%s)
         """
-        chunks, terms = connection.execute(query, mine).fetchone()
-        self._sum(connection, -chunks, -terms)
+        self._sum(connection, 0, *[-number for number in connection.execute(query, mine).fetchone()])
         connection.execute("DELETE FROM spanwise.chunks WHERE tenant = %s AND key = ANY(%s)", mine)
 
     def _count(self, connection: Any, counts: dict[str, int], sign: int) -> None:
@@ -143,9 +156,9 @@ class PostgresWriter:
             gone = "DELETE FROM spanwise.frequencies WHERE tenant = %s AND term = ANY(%s) AND chunks <= 0"
             connection.execute(gone, (self._tenant, terms))
 
-    def _sum(self, connection: Any, chunks: int, terms: int) -> None:
-        query = "UPDATE spanwise.tenants SET searched = searched + %s, terms = terms + %s WHERE tenant = %s"
-        connection.execute(query, (chunks, terms, self._tenant))
+    def _sum(self, connection: Any, *more: int) -> None:
+        """Add to the tenant's documents, chunks, vectors, searched chunks and terms."""
+        connection.execute(_SUM, (*more, self._tenant))
 
 
 def _document(source: Source) -> tuple[Any, ...]:
@@ -153,7 +166,7 @@ def _document(source: Source) -> tuple[Any, ...]:
 
     said = source.metadata
     return (
-        source.document_id, source.fingerprint, packed(orjson.dumps(dict(said))), source.language,
+        source.document_id, source.fingerprint, packed(orjson.dumps(dict(said))), source.language, ANALYSER,
         list(source.addresses), list(source.targets), list(said.get("labels") or ()), said.get("space_key"),
         said.get("file_path"), said.get("source_type"), moment(said.get("updated_at")),
     )  # fmt: skip
