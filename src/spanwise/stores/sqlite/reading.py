@@ -166,10 +166,9 @@ _SOURCES: Final = "SELECT id, document_id, fingerprint, place, source FROM docum
 
 def known_documents(connection: sqlite3.Connection, tenant: int) -> list[Known]:
     """List a tenant's documents, by id."""
-    statement = (
-        "SELECT document_id, fingerprint, chunks, file_path FROM documents WHERE tenant = ? ORDER BY document_id"
-    )
-    return [Known(*row) for row in connection.execute(statement, (tenant,))]
+    fields = ", ".join(Known._fields)
+    rows = connection.execute(f"SELECT {fields} FROM documents WHERE tenant = ? ORDER BY document_id", (tenant,))
+    return [Known(*row) for row in rows]
 
 
 def packed(name: str) -> bytes | str:
