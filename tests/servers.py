@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pwd
 import shutil
@@ -10,10 +11,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 OWNER = "nobody"  # PostgreSQL refuses to run as root
 STARTING_SECONDS = 60
@@ -70,3 +75,23 @@ def _await(is_ready: Path, data: Path, server: subprocess.Popen[bytes]) -> None:
         if server.poll() is not None or time.monotonic() > until:
             raise RuntimeError((data.parent / "log").read_text())
         time.sleep(0.1)
+
+
+_running, _numbers = ExitStack(), count(1)
+
+
+@cache
+def shared_postgres() -> str:
+    """Start one server for all tests of this process; it stops when the process ends."""
+    atexit.register(_running.close)
+    return _running.enter_context(postgres())
+
+
+@contextmanager
+def database() -> Iterator[str]:
+    """Make a database of a test's own, and give its address."""
+    folder, name = shared_postgres(), f"test_{next(_numbers)}"
+    with psycopg.connect(f"postgresql://postgres@/postgres?host={folder}", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield f"postgresql://postgres@/{name}?host={folder}"
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

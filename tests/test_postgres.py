@@ -9,27 +9,17 @@ import orjson
 import psycopg
 import pytest
 
-from servers import postgres
+from servers import database
 from spanwise import MissingExtraError, StoreError
 from spanwise.stores import open_store
 from spanwise.stores.postgres import PostgresStore, open_postgres, schema
 from spanwise.stores.values import Change, Entry, Filters, Model, Source
 
 
-@pytest.fixture(scope="module")
-def folder() -> Iterator[str]:
-    with postgres() as folder:
-        yield folder
-
-
 @pytest.fixture
-def address(folder: str, request: pytest.FixtureRequest) -> Iterator[str]:
-    """Make a database of the test's own."""
-    name = "t" + hashlib.sha256(request.node.name.encode()).hexdigest()[:12]
-    with psycopg.connect(f"postgresql://postgres@/postgres?host={folder}", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-        yield f"postgresql://postgres@/{name}?host={folder}"
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+def address() -> Iterator[str]:
+    with database() as address:
+        yield address
 
 
 @pytest.fixture
@@ -85,13 +75,13 @@ def test_every_table_with_a_tenant_has_the_wall(store: PostgresStore) -> None:
     assert walled == {"tenants": True, "documents": True, "chunks": True, "frequencies": True}
 
 
-def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str, folder: str) -> None:
-    database = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
+def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str) -> None:
+    name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"CREATE ROLE plain_{database} LOGIN")
-        connection.execute(f"GRANT CREATE ON DATABASE {database} TO plain_{database}")
+        connection.execute(f"CREATE ROLE plain_{name} LOGIN")
+        connection.execute(f"GRANT CREATE ON DATABASE {name} TO plain_{name}")
         connection.execute("CREATE EXTENSION vector")
-    store = open_postgres(f"postgresql://plain_{database}@/{database}?host={folder}", create=True)
+    store = open_postgres(address.replace("postgres@", f"plain_{name}@"), create=True)
     with store._connections.plain() as connection:
         assert not schema.is_unwalled(connection)
         assert connection.execute("SELECT count(*) FROM spanwise.chunks").fetchone() == (0,)
@@ -101,8 +91,8 @@ def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str, folder: 
     assert store.verify() == []
     store.close()
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f"DROP OWNED BY plain_{database}")
-        connection.execute(f"DROP ROLE plain_{database}")
+        connection.execute(f"DROP OWNED BY plain_{name}")
+        connection.execute(f"DROP ROLE plain_{name}")
 
 
 def test_frequencies_are_those_of_the_tenant(store: PostgresStore) -> None:

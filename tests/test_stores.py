@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from servers import database
 from spanwise.errors import OptionError, StoreError
 from spanwise.stores import Store, open_store
 from spanwise.stores.selection import worth_asking
@@ -37,7 +38,25 @@ def in_a_file(folder: Path) -> Iterator[Opening]:
         store.close()
 
 
-KINDS: dict[str, Callable[[Path], AbstractContextManager[Opening]]] = {"sqlite": in_a_file}
+@contextmanager
+def on_a_server(_: Path) -> Iterator[Opening]:
+    """Give what opens one and the same store in a database of its own, again and again."""
+    with database() as address:
+        opened: list[Store] = []
+
+        def opening() -> Store:
+            opened.append(open_store(address, create=True))
+            return opened[-1]
+
+        yield opening
+        for store in opened:
+            store.close()
+
+
+KINDS: dict[str, Callable[[Path], AbstractContextManager[Opening]]] = {
+    "sqlite": in_a_file,
+    "postgresql": on_a_server,
+}
 
 
 @pytest.fixture(params=KINDS)
@@ -454,7 +473,7 @@ def test_a_second_writer_waits_and_is_told_who_writes(opening: Opening) -> None:
     with (
         first.writing("", MODEL) as writer,
         pytest.raises(StoreError, match="is being written by") as caught,
-        second.writing("other", MODEL, wait=0.1),
+        second.writing("", MODEL, wait=0.1),
     ):
         writer.commit([])
     assert caught.value.hint

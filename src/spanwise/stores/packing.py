@@ -22,11 +22,11 @@ def unpacked(packed: bytes) -> Any:
     return orjson.loads(zlib.decompress(packed))
 
 
-def as_halves(vector: NDArray[np.float32] | bytes) -> str | None:
-    """Write a vector as pgvector reads it, in the small integers that stores keep; None for one of zeros."""
+def as_halves(vector: NDArray[np.float32] | bytes) -> str:
+    """Write a vector as pgvector reads it, in the small integers that stores keep."""
     import numpy as np
 
     from spanwise.embedding import quantized
 
     small = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else quantized(vector)
-    return "[" + ",".join(map(str, small.tolist())) + "]" if small.any() else None
+    return "[" + ",".join(map(str, small.tolist())) + "]"

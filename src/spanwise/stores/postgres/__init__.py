@@ -65,7 +65,7 @@ class PostgresStore:
             try:
                 if model:
                     self._keep_model(connection, model)
-                yield PostgresWriter(self._connections, connection, tenant)
+                yield PostgresWriter(self._connections, connection, tenant, model)
                 if model and self.shelf(tenant).statistics(()).chunks > EXACT_UP_TO:
                     schema.index_vectors(connection)
             finally:

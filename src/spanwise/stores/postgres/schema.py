@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS spanwise.documents (
     labels text[] NOT NULL,
     space_key text,
     file_path text,
+    place text,
     source_type text,
     updated_at text COLLATE "C",
     chunks int NOT NULL,

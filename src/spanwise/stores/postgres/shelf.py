@@ -8,6 +8,7 @@ from math import log
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
+from spanwise.errors import StoreError
 from spanwise.stores.packing import as_halves, unpacked
 from spanwise.stores.postgres.connections import Connections
 from spanwise.stores.selection import first_moment, last_moment, worth_asking
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 EXACT_UP_TO: Final = 20_000
 """So many vectors of a tenant are compared one by one; beyond that the index finds nearly all of the nearest."""
 
-_DOCUMENT: Final = "d.document_id, d.fingerprint, d.metadata, d.language, d.addresses, d.targets"
+_DOCUMENT: Final = "d.document_id, d.fingerprint, d.metadata, d.language, d.addresses, d.targets, d.place"
 _CHUNK: Final = f"c.key, c.position, c.record, c.lead, {_DOCUMENT}"
 _FROM: Final = "FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document"
 
@@ -107,11 +108,9 @@ class PostgresShelf:
 
     def nearest(self, vector: NDArray[np.float32], filters: Filters, limit: int) -> Keyed:
         """Give the chunks whose vectors are nearest, with their cosines, the nearest first."""
-        asked = as_halves(vector)
-        if asked is None:
-            return []
         where, values = _conditions(filters)
         with self._opened() as connection:
+            asked = self._asked(connection, vector)
             exactly = "MATERIALIZED" if self._sums(connection)[1] <= EXACT_UP_TO else "NOT MATERIALIZED"
             connection.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
             query = f"""
@@ -125,15 +124,22 @@ class PostgresShelf:
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
         """Give the cosines of some chunks; those without a vector are left out."""
-        asked = as_halves(vector)
-        if asked is None:
-            return {}
         query = """
             SELECT key, 1 - (vector <=> %s::halfvec) FROM spanwise.chunks
             WHERE tenant = %s AND key = ANY(%s) AND vector IS NOT NULL
         """
         with self._opened() as connection:
+            asked = self._asked(connection, vector)
             return dict(_numbers(connection.execute(query, (asked, self._tenant, list(keys))).fetchall()))
+
+    def _asked(self, connection: Any, vector: NDArray[np.float32]) -> str:
+        """Write a question's vector; one of another dimension than those that are kept means nothing here."""
+        row = connection.execute("SELECT value FROM spanwise.facts WHERE name = 'dimension'").fetchone()
+        if row and int(row[0]) != len(vector):
+            hint = "ask with the embedder that made them: `spanwise store status` names it"
+            rule = f"holds vectors of {row[0]} numbers"
+            raise StoreError(self._connections.where, rule, value=len(vector), hint=hint)
+        return as_halves(vector)
 
     def fetch(self, keys: Sequence[int]) -> list[Found]:
         """Give chunks by their keys, in the order of the keys."""
@@ -165,7 +171,7 @@ class PostgresShelf:
     def documents(self) -> Iterable[Known]:
         """List the documents, by id."""
         query = """
-            SELECT document_id, fingerprint, chunks, file_path FROM spanwise.documents
+            SELECT document_id, fingerprint, chunks, file_path, place FROM spanwise.documents
             WHERE tenant = %s ORDER BY document_id COLLATE "C"
         """
         with self._opened() as connection:
@@ -209,8 +215,8 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         ("d.labels @> %s", list(filters.labels) or None),
         ("d.space_key = %s", filters.space),
         ("d.file_path LIKE %s", None if filters.path is None else like(filters.path)),
-        ("d.updated_at >= %s", filters.since and first_moment(filters.since)),
-        ("d.updated_at <= %s", filters.until and last_moment(filters.until)),
+        ("d.updated_at >= %s", None if filters.since is None else first_moment(filters.since)),
+        ("d.updated_at <= %s", None if filters.until is None else last_moment(filters.until)),
         ("d.source_type = %s", filters.source_type),
         ("c.chunk_type = %s", filters.chunk_type),
     )
@@ -236,6 +242,6 @@ def _numbers(rows: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def _found(key: int, position: int, record: bytes, lead: str, document_id: str, *document: Any) -> Found:
-    fingerprint, metadata, language, addresses, targets = document
-    source = Source(document_id, fingerprint, unpacked(metadata), language, tuple(addresses), tuple(targets))
+    fingerprint, metadata, language, addresses, targets, place = document
+    source = Source(document_id, fingerprint, unpacked(metadata), language, tuple(addresses), tuple(targets), place)
     return Found(key, document_id, position, unpacked(record), lead, source)

@@ -8,18 +8,19 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from spanwise.analysis import ANALYSER
+from spanwise.errors import StoreError
 from spanwise.stores.packing import as_halves, packed
 from spanwise.stores.postgres.connections import Connections
 from spanwise.stores.postgres.shelf import PostgresShelf, lexeme
 from spanwise.stores.selection import moment
-from spanwise.stores.values import Change, Entry, Known, Source, Stored, record_hash
+from spanwise.stores.values import Change, Entry, Known, Model, Source, Stored, record_hash
 
 _POSITIONS: Final = 16_383  # that a tsvector can tell apart
 _ROOM: Final = 900_000  # bytes of terms that a tsvector surely holds
 
 _SAID: Final = (
     "fingerprint", "metadata", "language", "analyser", "addresses", "targets", "labels", "space_key", "file_path",
-    "source_type", "updated_at",
+    "place", "source_type", "updated_at",
 )  # fmt: skip
 _DOCUMENT: Final = f"""
 INSERT INTO spanwise.documents (tenant, document_id, {", ".join(_SAID)}, chunks)
@@ -36,7 +37,7 @@ VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::tsvector, %s::halfve
 _MOVE: Final = """
 UPDATE spanwise.chunks SET position = %s, chunk_id = %s, parent_id = %s, chunk_type = %s,
     record_hash = %s, record = %s, lead = %s
-WHERE tenant = %s AND key = %s
+WHERE tenant = %s AND document = %s AND key = %s
 """
 _COUNT: Final = """
 UPDATE spanwise.documents SET chunks = (SELECT count(*) FROM spanwise.chunks WHERE document = key_of)
@@ -60,9 +61,9 @@ WHERE c.tenant = %s AND c.key = ANY(%s) GROUP BY 1
 class PostgresWriter:
     """The one who may change the documents of a tenant."""
 
-    def __init__(self, connections: Connections, connection: Any, tenant: str) -> None:
+    def __init__(self, connections: Connections, connection: Any, tenant: str, model: Model | None) -> None:
         """Write over the connection that holds the lock: without it nothing can be written."""
-        self._connections, self._connection, self._tenant = connections, connection, tenant
+        self._connections, self._connection, self._tenant, self._model = connections, connection, tenant, model
 
     def _opened(self) -> AbstractContextManager[Any]:
         return self._connections.within(self._tenant, self._connection)
@@ -119,18 +120,32 @@ class PostgresWriter:
 
     def _change(self, connection: Any, change: Change, number: int) -> None:
         key, new = connection.execute(_DOCUMENT, (self._tenant, *_document(change.source))).fetchone()
-        self._forget(connection, change.deleted)
+        self._forget(connection, self._own(connection, key, change.deleted))
+        mine = (self._tenant, key)
+        rows = [(*mine, *_chunk(entry, number), self._halves(entry.vector)) for entry in change.added]
         with connection.cursor() as cursor:
-            cursor.executemany(_ADD, [(self._tenant, key, *_chunk(entry, number)) for entry in change.added])
-            cursor.executemany(_MOVE, [(*_moved(entry), self._tenant, old) for old, entry in change.moved])
+            cursor.executemany(_ADD, rows)
+            cursor.executemany(_MOVE, [(*_moved(entry), *mine, old) for old, entry in change.moved])
             cursor.executemany(
-                "UPDATE spanwise.chunks SET vector = %s::halfvec WHERE tenant = %s AND key = %s",
-                [(as_halves(vector), self._tenant, old) for old, vector in change.revectored],
+                "UPDATE spanwise.chunks SET vector = %s::halfvec WHERE tenant = %s AND document = %s AND key = %s",
+                [(self._halves(vector), *mine, old) for old, vector in change.revectored],
             )
         connection.execute(_COUNT, (key,))
         vectors = sum(entry.vector is not None for entry in change.added) + len(change.revectored)
         searched = [len(entry.terms) for entry in change.added if entry.terms]
         self._sum(connection, int(new), len(change.added), vectors, len(searched), sum(searched))
+
+    def _own(self, connection: Any, document: int, keys: Sequence[int]) -> list[int]:
+        """Give those of the keys that are the document's."""
+        query = "SELECT key FROM spanwise.chunks WHERE tenant = %s AND document = %s AND key = ANY(%s)"
+        return [row[0] for row in connection.execute(query, (self._tenant, document, list(keys))).fetchall()]
+
+    def _halves(self, vector: bytes | None) -> str | None:
+        """Write a vector, which must be as long as the model's."""
+        wanted = self._model.dimension if self._model else 0
+        if vector is None or len(vector) == wanted:
+            return None if vector is None else as_halves(vector)
+        raise StoreError(self._connections.where, f"takes vectors of {wanted} numbers", value=len(vector))
 
     def _forget(self, connection: Any, keys: Iterable[int]) -> None:
         """Delete chunks, and take what they held off the sums."""
@@ -168,7 +183,7 @@ def _document(source: Source) -> tuple[Any, ...]:
     return (
         source.document_id, source.fingerprint, packed(orjson.dumps(dict(said))), source.language, ANALYSER,
         list(source.addresses), list(source.targets), list(said.get("labels") or ()), said.get("space_key"),
-        said.get("file_path"), said.get("source_type"), moment(said.get("updated_at")),
+        said.get("file_path"), source.place, said.get("source_type"), moment(said.get("updated_at")),
     )  # fmt: skip
 
 
@@ -176,7 +191,6 @@ def _chunk(entry: Entry, number: int) -> tuple[Any, ...]:
     return (
         entry.position, entry.chunk_id, entry.parent_id, entry.chunk_type, entry.content_hash, entry.words_hash,
         record_hash(entry), packed(entry.record), entry.lead, len(entry.terms), _as_tsvector(entry.terms, number),
-        None if entry.vector is None else as_halves(entry.vector),
     )  # fmt: skip
 
 
