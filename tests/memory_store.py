@@ -14,7 +14,19 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from spanwise.stores.values import Candidate, Change, Entry, Filters, Found, Keyed, Known, Model, Source, Statistics, Stored
+from spanwise.stores.values import (
+    Candidate,
+    Change,
+    Entry,
+    Filters,
+    Found,
+    Keyed,
+    Known,
+    Model,
+    Source,
+    Statistics,
+    Stored,
+)
 
 
 @dataclass
@@ -48,7 +60,9 @@ class MemoryShelf:
     def statistics(self, terms: Sequence[str]) -> Statistics:
         rows = self.searched()
         average = sum(len(row.entry.terms) for row in rows) / max(len(rows), 1)
-        return Statistics(len(rows), average, {term: self.frequencies[term] for term in terms if self.frequencies[term]})
+        return Statistics(
+            len(rows), average, {term: self.frequencies[term] for term in terms if self.frequencies[term]}
+        )
 
     @cached_property
     def frequencies(self) -> Counter[str]:
@@ -113,8 +127,8 @@ class MemoryShelf:
             and filters.source_type in (None, metadata.get("source_type"))
             and filters.chunk_type in (None, row.entry.chunk_type)
             and (filters.path is None or fnmatch.fnmatchcase(path, filters.path.replace("[", "[[]")))
-            and (filters.since is None or bool(updated) and updated >= filters.since)
-            and (filters.until is None or bool(updated) and updated <= filters.until)
+            and (filters.since is None or (bool(updated) and updated >= filters.since))
+            and (filters.until is None or (bool(updated) and updated <= filters.until))
         )
 
     def known(self) -> dict[str, Known]:
@@ -190,7 +204,11 @@ def _cosine(vector: NDArray[np.float32], data: bytes) -> float:
 
 
 def entries_of(
-    records: Sequence[Mapping[str, Any]], text: str, language: str, terms_of: Any, vectors: Sequence[bytes] | None = None
+    records: Sequence[Mapping[str, Any]],
+    text: str,
+    language: str,
+    terms_of: Any,
+    vectors: Sequence[bytes] | None = None,
 ) -> tuple[Entry, ...]:
     """Make entries of the records of one document, as an index does; parents stand before their children."""
     entries, positions, ends = [], Counter[bool](), dict[bool, int]()

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from memory_store import MemoryStore, entries_of
 from numpy.typing import NDArray
 
 import spanwise
+from memory_store import MemoryStore, entries_of
 from spanwise.analysis import terms_of
 from spanwise.documents import Document
 from spanwise.embedding import quantized
@@ -20,7 +20,9 @@ from spanwise.stores.values import Change, Model, Source
 class TableEmbedder:
     """A model that knows the vector of each text by heart; of any other it says the first."""
 
-    def __init__(self, table: Mapping[str, NDArray[np.float32]], query: NDArray[np.float32], name: str = "table") -> None:
+    def __init__(
+        self, table: Mapping[str, NDArray[np.float32]], query: NDArray[np.float32], name: str = "table"
+    ) -> None:
         self.table, self.query, self.name = table, query, name
         self.dimension = len(query)
 

@@ -23,9 +23,7 @@ class Fused(NamedTuple):
     vector: float
 
 
-def fused(
-    words: Mapping[int, float], cosines: Mapping[int, float], weight: float, trust: float
-) -> dict[int, Fused]:
+def fused(words: Mapping[int, float], cosines: Mapping[int, float], weight: float, trust: float) -> dict[int, Fused]:
     """Join the scores by words and the cosines, each of which may lack some chunks."""
     best = max(words.values(), default=0.0) or 1.0
     return {

@@ -75,7 +75,7 @@ class Passage:
         return self.laid_out[0]
 
     def place(self, position: int) -> int:
-        """Give the place in the source of a character of the text; of one between two segments, where the next begins."""
+        """Give the place in the source of a character of the text."""
         segments = self.laid_out[1]
         segment = segments[max(bisect_right(segments, position, key=lambda one: one.at) - 1, 0)]
         return min(segment.start + max(position - segment.at, 0), segment.end)

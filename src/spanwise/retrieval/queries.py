@@ -36,6 +36,7 @@ class Query(NamedTuple):
 
     text: str
     words: tuple[Word, ...]
+    chunks: int
     average_length: float
 
     @property
@@ -61,7 +62,7 @@ def prepared(question: str, shelf: Shelf) -> Query:
     rarest = sorted(words, key=lambda word: (not known[word], known[word]))[:MOST_WORDS]
     chosen = set(rarest)
     weighed = tuple(Word(*word, _weight(known[word], statistics.chunks)) for word in words if word in chosen)
-    return Query(text.strip(), weighed, statistics.average_length)
+    return Query(text.strip(), weighed, statistics.chunks, statistics.average_length)
 
 
 def _occurrences(word: QueryWord, statistics: Statistics) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
@@ -32,7 +33,7 @@ class Explanation:
     @property
     def score(self) -> float:
         """The sum of the parts."""
-        return sum(getattr(self, name) for name in PARTS)
+        return math.fsum(getattr(self, name) for name in PARTS)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the parts by name."""
