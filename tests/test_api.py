@@ -32,6 +32,7 @@ from spanwise import (
     Piece,
     Span,
     SpanwiseError,
+    StoreError,
     UnreadableError,
 )
 from spanwise.tokens import tokenizer_of
@@ -61,8 +62,9 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
 def test_all_holds_what_the_contract_names() -> None:
     assert set(spanwise.__all__) == {
         "Block", "Chunk", "Document", "DocumentError", "Finding", "LeftOut", "LimitError", "Link", "Metadata",
-        "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer",
-        "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault", "translate",
+        "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "StoreError", "TokenMap",
+        "Tokenizer", "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault",
+        "translate",
     }  # fmt: skip
 
 
@@ -286,7 +288,7 @@ def test_a_character_larger_than_the_limit_is_a_limit_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [SpanwiseError, OptionError, UnreadableError, DocumentError, LimitError, MissingExtraError]
+    "kind", [SpanwiseError, OptionError, UnreadableError, DocumentError, LimitError, StoreError, MissingExtraError]
 )
 def test_errors_travel_with_all_their_parts(kind: type[SpanwiseError]) -> None:
     error = kind("max_tokens", "must be ż", value=[1, "ó"], hint="try 5")
@@ -303,6 +305,7 @@ def test_the_tree_of_errors() -> None:
         assert issubclass(kind, ValueError)
     assert issubclass(MissingExtraError, ImportError)
     assert issubclass(MissingExtraError, SpanwiseError)
+    assert issubclass(StoreError, SpanwiseError)
 
 
 def test_an_error_shortens_a_long_value() -> None:

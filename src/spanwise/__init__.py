@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         MissingExtraError,
         OptionError,
         SpanwiseError,
+        StoreError,
         UnreadableError,
     )
     from spanwise.pieces import Piece
@@ -49,6 +50,7 @@ _HOMES = {
     "Piece": "pieces",
     "Span": "spans",
     "SpanwiseError": "errors",
+    "StoreError": "errors",
     "TokenMap": "tokens",
     "Tokenizer": "tokens",
     "UnreadableError": "errors",
@@ -68,8 +70,8 @@ _HOMES = {
 __all__ = [
     "Block", "Chunk", "Document", "DocumentError", "Explanation", "Finding", "Hit", "Hits", "LeftOut", "LimitError",
     "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError",
-    "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "check", "chunk", "open_store", "read",
-    "read_pages", "read_text", "read_vault", "search", "translate",
+    "StoreError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "check", "chunk", "open_store",
+    "read", "read_pages", "read_text", "read_vault", "search", "translate",
 ]  # fmt: skip
 
 

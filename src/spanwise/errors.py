@@ -5,6 +5,7 @@
     ├── UnreadableError (ValueError)     a text or file that can't be read
     ├── DocumentError (ValueError)       a document, block or piece that contradicts itself
     ├── LimitError (ValueError)          one character that alone passes the limit
+    ├── StoreError                       a store that can't be used, or not now
     └── MissingExtraError (ImportError)  an optional dependency that isn't installed
 
 An error carries its parts (`subject`, `rule`, `value`, `hint`) as well as its words.
@@ -63,6 +64,10 @@ class DocumentError(SpanwiseError, ValueError):
 
 class LimitError(SpanwiseError, ValueError):
     """One character that alone passes the limit: it can neither be cut nor left out."""
+
+
+class StoreError(SpanwiseError):
+    """A store that can't be opened, read or written: it isn't one, is of another version, is full, or is in use."""
 
 
 class MissingExtraError(SpanwiseError, ImportError):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from spanwise.stores.values import Candidate, Change, Filters, Found, Keyed, Known, Model, Statistics, Stored
@@ -17,7 +18,19 @@ if TYPE_CHECKING:
 
 
 class Shelf(Protocol):
-    """The documents of one tenant, for reading."""
+    """The documents of one tenant, for reading.
+
+    Inside a `with` all answers are of one moment, whatever is written meanwhile; outside each is of its own, so a key
+    may be gone when it is asked for. Keys are never used again.
+    """
+
+    def __enter__(self) -> Shelf:
+        """Hold the moment."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of the moment."""
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count this tenant's chunks, and in how many of them each term stands."""
@@ -35,10 +48,10 @@ class Shelf(Protocol):
         """Say how often the terms stand in some chunks."""
 
     def fetch(self, keys: Sequence[int]) -> list[Found]:
-        """Give chunks by their keys, in the order of the keys."""
+        """Give chunks by their keys, in the order of the keys; what is not there is left out."""
 
     def fetch_ids(self, chunk_ids: Sequence[str]) -> list[Found]:
-        """Give chunks by their ids, for the parents of hits."""
+        """Give chunks by their ids, for the parents of hits; what is not there is left out."""
 
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Give the pairs (from, to) of these documents in which the first links to the second."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -56,13 +57,20 @@ class Entry:
     """Signed bytes; None without an embedder and for a parent."""
 
 
+def record_hash(entry: Entry) -> str:
+    """Hash what of a chunk may change while its words stay: record, lead and position."""
+    digest = hashlib.blake2b(entry.record, digest_size=16)
+    digest.update(f"\x1f{entry.position}\x1f{entry.lead}".encode())
+    return digest.hexdigest()
+
+
 class Stored(NamedTuple):
     """What a plan needs to know of a chunk that a store holds."""
 
     key: int
     content_hash: str
     words_hash: str
-    record_hash: str  # of record, lead and position
+    record_hash: str  # by `record_hash`
     has_vector: bool
 
 

@@ -1,0 +1,78 @@
+"""One writer a store: a lock that ends with the process that holds it, and says who that is."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from spanwise.errors import StoreError
+
+_PAUSE: Final = 0.05  # seconds between two looks
+
+
+@contextmanager
+def alone(store: str, wait: float) -> Iterator[None]:
+    """Be the only writer; others are waited for, and named when that takes too long.
+
+    The lock is the system's, so it vanishes with a process that is killed; the file beside the store only carries it.
+    """
+    path = f"{os.path.realpath(store)}.lock"
+    until = time.monotonic() + wait
+    while (descriptor := _taken(store, path)) is None:
+        if time.monotonic() >= until:
+            hint = "wait for it to end, or longer: --wait SECONDS"
+            raise StoreError(store, f"is being written by {_holder(path)}", hint=hint)
+        time.sleep(min(_PAUSE, max(until - time.monotonic(), 0.001)))
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.unlink(path)  # noqa: PTH108 - while the lock is held; whoever waits sees that this file is gone
+        os.close(descriptor)
+
+
+def _taken(store: str, path: str) -> int | None:
+    """Try to take the lock; None while another has it."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        rule = f"can't be written: no lock beside it ({error.strerror})"
+        raise StoreError(store, rule, hint="its folder must be writable") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    if not _same(descriptor, path):
+        os.close(descriptor)
+        return None
+    with suppress(OSError):  # without a name on it, on a full disk, it is a lock all the same
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, _who().encode())
+    return descriptor
+
+
+def _same(descriptor: int, path: str) -> bool:
+    """Whether the locked file is still the one that others see under its name."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116 - beside fstat
+    except FileNotFoundError:
+        return False
+
+
+def _who() -> str:
+    return f"process {os.getpid()} on {socket.gethostname()} since {datetime.now():%Y-%m-%d %H:%M:%S}"
+
+
+def _holder(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace").strip() or "another process"
+    except OSError:
+        return "another process"
