@@ -14,6 +14,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from spanwise.stores.selection import first_moment, last_moment, moment
 from spanwise.stores.values import (
     Candidate,
     Change,
@@ -26,6 +27,7 @@ from spanwise.stores.values import (
     Source,
     Statistics,
     Stored,
+    record_hash,
 )
 
 
@@ -53,6 +55,12 @@ class MemoryShelf:
 
     sources: dict[str, Source] = field(default_factory=dict)
     rows: dict[int, Row] = field(default_factory=dict)
+
+    def __enter__(self) -> MemoryShelf:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
 
     def searched(self) -> list[Row]:
         return [row for row in self.rows.values() if row.entry.terms]
@@ -93,7 +101,7 @@ class MemoryShelf:
         return found
 
     def fetch(self, keys: Sequence[int]) -> list[Found]:
-        return [self._found(self.rows[key]) for key in keys]
+        return [self._found(self.rows[key]) for key in keys if key in self.rows]
 
     def fetch_ids(self, chunk_ids: Sequence[str]) -> list[Found]:
         wanted = set(chunk_ids)
@@ -120,15 +128,15 @@ class MemoryShelf:
 
     def passes(self, row: Row, filters: Filters) -> bool:
         metadata = self.sources[row.document_id].metadata
-        path, updated = metadata.get("file_path") or "", metadata.get("updated_at") or ""
+        path, updated = metadata.get("file_path") or "", moment(metadata.get("updated_at"))
         return (
             set(filters.labels) <= set(metadata.get("labels") or ())
             and filters.space in (None, metadata.get("space_key"))
             and filters.source_type in (None, metadata.get("source_type"))
             and filters.chunk_type in (None, row.entry.chunk_type)
             and (filters.path is None or fnmatch.fnmatchcase(path, filters.path.replace("[", "[[]")))
-            and (filters.since is None or (bool(updated) and updated >= filters.since))
-            and (filters.until is None or (bool(updated) and updated <= filters.until))
+            and (filters.since is None or (updated is not None and updated >= first_moment(filters.since)))
+            and (filters.until is None or (updated is not None and updated <= last_moment(filters.until)))
         )
 
     def known(self) -> dict[str, Known]:
@@ -138,7 +146,13 @@ class MemoryShelf:
         rows = [row for row in self.rows.values() if row.document_id == document_id]
         rows.sort(key=lambda row: (bool(row.entry.terms), row.entry.position))
         return [
-            Stored(row.key, row.entry.content_hash, row.entry.words_hash, "", row.entry.vector is not None)
+            Stored(
+                row.key,
+                row.entry.content_hash,
+                row.entry.words_hash,
+                record_hash(row.entry),
+                row.entry.vector is not None,
+            )
             for row in rows
         ]
 

@@ -14,6 +14,7 @@ from spanwise.analysis import terms_of
 from spanwise.documents import Document
 from spanwise.embedding import quantized
 from spanwise.languages import guess_language
+from spanwise.stores import Store
 from spanwise.stores.values import Change, Model, Source
 
 
@@ -36,13 +37,13 @@ class TableEmbedder:
 def stored(
     documents: Sequence[Document],
     *,
-    store: MemoryStore | None = None,
+    store: Store | None = None,
     tenant: str = "",
     embedder: Any = None,
     links: Mapping[str, Sequence[str]] | None = None,
     strategy: str = "structure",
     **options: Any,
-) -> MemoryStore:
+) -> Any:
     """Put documents on a tenant's shelf; `links` says which document links to which."""
     store = store or MemoryStore()
     model = Model(embedder.name, embedder.dimension) if embedder else None

@@ -50,12 +50,11 @@ def search(
 
 
 def _found(question: str, store: Store, request: Request) -> Hits:
-    shelf = store.shelf(request.tenant)
-    query = prepared(question, shelf)
-    vector, notes = _vector(query.text, store.model(), request.embedder)
-    pool = min(max(_POOL, 4 * request.limit if request.budget is None else 0, _needed(request.budget)), _LARGEST_POOL)
-    chunks = ranked(shelf, query, vector, request.filters, request.weights, pool)
-    units = as_units(chunks, _parents(shelf, chunks) if request.parents else {})
+    with store.shelf(request.tenant) as shelf:  # all answers are of one moment
+        query = prepared(question, shelf)
+        vector, notes = _vector(query.text, store.model(), request.embedder)
+        chunks = ranked(shelf, query, vector, request.filters, request.weights, _pool(request))
+        units = as_units(chunks, _parents(shelf, chunks) if request.parents else {})
     if request.budget is None:
         taken = gathered(units, request.limit)
     else:
@@ -63,6 +62,12 @@ def _found(question: str, store: Store, request: Request) -> Hits:
         taken = within_budget(units, request.limit, request.budget, tokenizer, lambda one: _marks(query, one))
     hits = [_hit(query, one) for one in taken]
     return Hits(hits, notes if hits else [*notes, _why_nothing(query, request)])
+
+
+def _pool(request: Request) -> int:
+    """Say how many chunks to look at closely: enough for all passages that may be handed out."""
+    needed = 4 * request.limit if request.budget is None else request.budget // _SMALL_CHUNK
+    return min(max(_POOL, needed), _LARGEST_POOL)
 
 
 def _why_nothing(query: Query, request: Request) -> str:
@@ -74,10 +79,6 @@ def _why_nothing(query: Query, request: Request) -> str:
     if request.filters != Filters():
         return "nothing that passes the filters has these words"
     return "none of these words stands in the documents"
-
-
-def _needed(budget: int | None) -> int:
-    return 0 if budget is None else budget // _SMALL_CHUNK
 
 
 def _vector(

@@ -180,7 +180,8 @@ class SqliteWriter:
             ),
         )  # fmt: skip
         self._connection.execute(
-            "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?", (entry.lead, zlib.compress(entry.record, _EFFORT), key)
+            "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?",
+            (entry.lead, zlib.compress(entry.record, _EFFORT), key),
         )
 
     def _delete(self, document: int, keys: Iterable[int]) -> None:
