@@ -68,6 +68,12 @@ def read_file(
     path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any], access: Access = _PLAINLY
 ) -> Document:
     """Read a file; its extension says the format unless `form` does."""
+    data, name, form = load_file(path, form)
+    return read_bytes(data, name, form, {"file_path": name, **given}, access)
+
+
+def load_file(path: str | os.PathLike[str], form: str | None) -> tuple[bytes, str, str]:
+    """Give what is in a file, its name as text, and its format."""
     if not isinstance(path, str | os.PathLike):
         raise UnreadableError("path", "must be a string or a path", value=path)
     place = Path(path)
@@ -86,7 +92,7 @@ def read_file(
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
     if known and data.startswith(_PDF):
         form = "pdf"  # a name may lie, or have no ending
-    return read_bytes(data, name, form, {"file_path": name, **given}, access)
+    return data, name, form
 
 
 def _form_inside(place: Path) -> str | None:

@@ -32,6 +32,8 @@ class Source:
     """The names under which links of other documents may mean it."""
     targets: tuple[str, ...] = ()
     """The names that its own links mean, in the same spelling as addresses."""
+    place: str | None = None
+    """The file that it came from, as an absolute path: so it is known again however its path is spelt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class Known(NamedTuple):
     fingerprint: str
     chunks: int
     file_path: str | None
+    place: str | None = None
 
 
 Keyed = Sequence[tuple[int, float]]

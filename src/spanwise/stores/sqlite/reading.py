@@ -161,7 +161,7 @@ _CHUNKS: Final = (
     "SELECT chunks.id, chunks.chunk_id, chunks.position, chunks.document, contents.lead, contents.record "
     "FROM chunks JOIN contents ON contents.chunk = chunks.id"
 )
-_SOURCES: Final = "SELECT id, document_id, fingerprint, source FROM documents"
+_SOURCES: Final = "SELECT id, document_id, fingerprint, place, source FROM documents"
 
 
 def known_documents(connection: sqlite3.Connection, tenant: int) -> list[Known]:
@@ -238,11 +238,10 @@ def _found(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[Foun
 
 
 def _source(row: Any) -> Source:
-    _, document_id, fingerprint, data = row
+    _, document_id, fingerprint, place, data = row
     said = orjson.loads(zlib.decompress(data))
-    return Source(
-        document_id, fingerprint, said["metadata"], said["language"], tuple(said["addresses"]), tuple(said["targets"])
-    )
+    addresses, targets = tuple(said["addresses"]), tuple(said["targets"])
+    return Source(document_id, fingerprint, said["metadata"], said["language"], addresses, targets, place)
 
 
 def _conditions(tenant: int, filters: Filters) -> tuple[list[str], list[Any]]:

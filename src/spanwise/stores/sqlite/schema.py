@@ -32,7 +32,7 @@ CREATE TABLE tenants (
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, document_id TEXT NOT NULL,
     fingerprint TEXT NOT NULL, chunks INTEGER NOT NULL, analyser TEXT NOT NULL,
-    file_path TEXT, source_type TEXT, space_key TEXT, updated_at TEXT, source BLOB NOT NULL,
+    file_path TEXT, place TEXT, source_type TEXT, space_key TEXT, updated_at TEXT, source BLOB NOT NULL,
     UNIQUE (tenant, document_id)
 );
 CREATE TABLE labels (tenant INTEGER NOT NULL, label TEXT NOT NULL, document INTEGER NOT NULL,

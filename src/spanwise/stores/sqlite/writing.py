@@ -128,14 +128,14 @@ class SqliteWriter:
     def _write_source(self, tenant: int, change: Change) -> int:
         source, metadata = change.source, change.source.metadata
         values = (
-            source.fingerprint, ANALYSER, metadata.get("file_path"), metadata.get("source_type"),
+            source.fingerprint, ANALYSER, metadata.get("file_path"), source.place, metadata.get("source_type"),
             metadata.get("space_key"), moment(metadata.get("updated_at")), _said(source),
         )  # fmt: skip
         named = "INSERT OR IGNORE INTO documents (tenant, document_id, fingerprint, chunks, analyser, source)"
         self._connection.execute(f"{named} VALUES (?, ?, '', 0, '', '')", (tenant, source.document_id))
         where = "WHERE tenant = ? AND document_id = ?"
         self._connection.execute(
-            "UPDATE documents SET fingerprint = ?, analyser = ?, file_path = ?, source_type = ?, space_key = ?, "
+            "UPDATE documents SET fingerprint = ?, analyser = ?, file_path = ?, place = ?, source_type = ?, space_key = ?, "
             f"updated_at = ?, source = ? {where}",
             (*values, tenant, source.document_id),
         )
