@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
+from spanwise.errors import OptionError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -30,11 +32,16 @@ class Embedder(Protocol):
 
 def embedder_of(chosen: str | Embedder | None) -> Embedder | None:
     """Give the embedder of that name; None where there shall be none."""
-    raise NotImplementedError
+    if chosen is None or chosen in ("none", "auto"):
+        return None
+    if isinstance(chosen, str):
+        raise OptionError("embedder", "is not known", value=chosen, hint="known: none")
+    return chosen
 
 
 def quantized(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     """Give vectors of length one as small integers: 127 stands for one."""
     import numpy as np
 
-    return np.clip(np.rint(vectors * 127.0), -127, 127).astype(np.int8)
+    rounded: NDArray[np.int8] = np.clip(np.rint(vectors * 127.0), -127, 127).astype(np.int8)
+    return rounded

@@ -211,22 +211,20 @@ def _counted(
     connection: sqlite3.Connection, tenant: int, known: dict[str, tuple[int, int]], keys: Sequence[int]
 ) -> list[Candidate]:
     """Count terms in chunks, by the numbers that are kept of them."""
-    statement = (
-        "SELECT chunks.id, length, terms FROM chunks JOIN contents ON chunk = chunks.id "
-        "WHERE tenant = ? AND chunks.id IN ({})"
-    )
-    rows = {row[0]: row for row in _some(connection, statement, (tenant,), keys)}
-    asked = [rows[key] for key in keys if key in rows]
+    statement = "SELECT chunk, numbers FROM numbered WHERE tenant = ? AND chunk IN ({})"
+    rows = dict(_some(connection, statement, (tenant,), keys))
+    asked = [key for key in keys if key in rows]
+    lengths = [len(rows[key]) // 4 for key in asked]
     counts: list[dict[str, int]] = [{} for _ in asked]
     names = {number: term for term, (number, _) in known.items()}
     if asked and names:
-        numbers = np.frombuffer(b"".join(row[2] for row in asked), dtype="<u4")
-        owners = np.repeat(np.arange(len(asked)), [row[1] for row in asked])
+        numbers = np.frombuffer(b"".join(rows[key] for key in asked), dtype="<u4")
+        owners = np.repeat(np.arange(len(asked)), lengths)
         hits = np.isin(numbers, np.array(list(names), dtype=np.uint32))
         for owner, number in zip(owners[hits].tolist(), numbers[hits].tolist(), strict=True):
             term = names[number]
             counts[owner][term] = counts[owner].get(term, 0) + 1
-    return [Candidate(row[0], row[1], count) for row, count in zip(asked, counts, strict=True)]
+    return [Candidate(*one) for one in zip(asked, lengths, counts, strict=True)]
 
 
 def _found(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[Found]:

@@ -47,9 +47,8 @@ CREATE TABLE chunks (
 CREATE INDEX chunks_of_documents ON chunks (document, position);
 CREATE INDEX chunks_by_id ON chunks (tenant, chunk_id);
 CREATE INDEX chunks_by_content ON chunks (tenant, content_hash) WHERE block IS NOT NULL;
-CREATE TABLE contents (
-    chunk INTEGER PRIMARY KEY, terms BLOB NOT NULL, lead TEXT NOT NULL, record BLOB NOT NULL
-);
+CREATE TABLE contents (chunk INTEGER PRIMARY KEY, lead TEXT NOT NULL, record BLOB NOT NULL);
+CREATE TABLE numbered (chunk INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, numbers BLOB NOT NULL);
 CREATE TABLE terms (
     id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, term TEXT NOT NULL, chunks INTEGER NOT NULL,
     UNIQUE (tenant, term)
@@ -63,7 +62,9 @@ CREATE TABLE blocks (
 CREATE INDEX blocks_of_tenants ON blocks (tenant);
 CREATE TABLE vectors (block INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 """
-"""`blocks` and `vectors` hold vectors by the thousand: a search reads them at once, and each only once.
+"""`numbered` holds the terms of a chunk as numbers of four bytes: to count terms, and to delete them from `words`.
+
+`blocks` and `vectors` hold vectors by the thousand: a search reads them at once, and each only once.
 
 A block's keys ascend; a deleted one is negative, so that `numbers`, which is large, needn't be written again.
 """

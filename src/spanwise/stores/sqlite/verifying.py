@@ -37,6 +37,11 @@ _NONE_OF_THESE: Final = {
         "SELECT name FROM tenants WHERE (chunks, terms) <> "
         "(SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE tenant = tenants.id AND length > 0)"
     ),
+    "chunk {} has another number of words than it says": (
+        "SELECT id FROM chunks LEFT JOIN numbered ON chunk = id WHERE 4 * length <> coalesce(length(numbers), 0) "
+        "OR chunks.tenant <> numbered.tenant"
+    ),
+    "words of {} belong to no chunk": "SELECT chunk FROM numbered WHERE chunk NOT IN (SELECT id FROM chunks)",
     "vectors {} have no numbers": "SELECT id FROM blocks WHERE id NOT IN (SELECT block FROM vectors)",
     "numbers {} belong to no vectors": "SELECT block FROM vectors WHERE block NOT IN (SELECT id FROM blocks)",
 }
@@ -58,12 +63,9 @@ def contradictions(connection: sqlite3.Connection) -> Iterator[str]:
 
 def _wrong_contents(connection: sqlite3.Connection) -> Iterator[str]:
     rows = connection.execute(
-        "SELECT id, position, length, chunk_id, record_hash, terms, lead, record "
-        "FROM chunks JOIN contents ON chunk = id"
+        "SELECT id, position, chunk_id, record_hash, lead, record FROM chunks JOIN contents ON chunk = id"
     )
-    for key, position, length, chunk_id, stored_hash, terms, lead, record in rows:
-        if len(terms) != 4 * length:
-            yield f"chunk {key} has another number of words than it says"
+    for key, position, chunk_id, stored_hash, lead, record in rows:
         try:
             data = zlib.decompress(record)
             said = orjson.loads(data)
@@ -78,7 +80,7 @@ def _wrong_contents(connection: sqlite3.Connection) -> Iterator[str]:
 def _wrong_words(connection: sqlite3.Connection) -> Iterator[str]:
     """Compare what full text, the table of terms and the chunks say of each term."""
     counted: Counter[int] = Counter()
-    for (data,) in connection.execute("SELECT terms FROM contents"):
+    for (data,) in connection.execute("SELECT numbers FROM numbered"):
         counted.update(np.unique(np.frombuffer(data, dtype="<u4")).tolist())
     said = dict(connection.execute("SELECT id, chunks FROM terms WHERE chunks <> 0"))
     wrong = sorted(number for number in said.keys() | counted.keys() if said.get(number, 0) != counted[number])

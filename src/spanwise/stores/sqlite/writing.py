@@ -135,8 +135,8 @@ class SqliteWriter:
         self._connection.execute(f"{named} VALUES (?, ?, '', 0, '', '')", (tenant, source.document_id))
         where = "WHERE tenant = ? AND document_id = ?"
         self._connection.execute(
-            "UPDATE documents SET fingerprint = ?, analyser = ?, file_path = ?, place = ?, source_type = ?, space_key = ?, "
-            f"updated_at = ?, source = ? {where}",
+            "UPDATE documents SET fingerprint = ?, analyser = ?, file_path = ?, place = ?, source_type = ?, "
+            f"space_key = ?, updated_at = ?, source = ? {where}",
             (*values, tenant, source.document_id),
         )
         row = self._connection.execute(f"SELECT id FROM documents {where}", (tenant, source.document_id)).fetchone()
@@ -160,10 +160,12 @@ class SqliteWriter:
         ).lastrowid  # fmt: skip
         assert key is not None  # a row was inserted
         self._connection.execute(
-            "INSERT INTO contents (chunk, terms, lead, record) VALUES (?, ?, ?, ?)",
-            (key, np.array(numbers, dtype="<u4").tobytes(), entry.lead, zlib.compress(entry.record, _EFFORT)),
+            "INSERT INTO contents (chunk, lead, record) VALUES (?, ?, ?)",
+            (key, entry.lead, zlib.compress(entry.record, _EFFORT)),
         )
         if numbers:
+            data = np.array(numbers, dtype="<u4").tobytes()
+            self._connection.execute("INSERT INTO numbered VALUES (?, ?, ?)", (key, tenant, data))
             words = " ".join(map(str, numbers))
             self._connection.execute("INSERT INTO words (rowid, numbers) VALUES (?, ?)", (key, words))
             self._account(numbers, 1)
@@ -185,15 +187,13 @@ class SqliteWriter:
         )
 
     def _delete(self, document: int, keys: Iterable[int]) -> None:
-        statement = (
-            "SELECT block, terms FROM chunks JOIN contents ON chunk = chunks.id WHERE chunks.id = ? AND document = ?"
-        )
+        statement = "SELECT block, numbers FROM chunks LEFT JOIN numbered ON chunk = id WHERE id = ? AND document = ?"
         for key in keys:
             row = self._connection.execute(statement, (key, document)).fetchone()
             if row is None:
                 continue
             block, data = row
-            numbers = np.frombuffer(data, dtype="<u4").tolist()
+            numbers = np.frombuffer(data or b"", dtype="<u4").tolist()
             if numbers:  # the index forgets a chunk only when it is told the very words that it was given
                 deletion = "INSERT INTO words (words, rowid, numbers) VALUES ('delete', ?, ?)"
                 self._connection.execute(deletion, (key, " ".join(map(str, numbers))))
@@ -201,6 +201,7 @@ class SqliteWriter:
             if block is not None:
                 self._dead.setdefault(block, []).append(key)
             self._connection.execute("DELETE FROM contents WHERE chunk = ?", (key,))
+            self._connection.execute("DELETE FROM numbered WHERE chunk = ?", (key,))
             self._connection.execute("DELETE FROM chunks WHERE id = ?", (key,))
 
     def _remove(self, tenant: int, document_id: str) -> None:

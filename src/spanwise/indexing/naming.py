@@ -1,0 +1,80 @@
+"""Which document a file is, however its path is spelt, and which documents have lost their file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from spanwise.stores.values import Known
+
+
+class Named(NamedTuple):
+    """A file with the name that its document has, and what is known of it."""
+
+    file: str
+    place: str
+    file_path: str
+    known: Known | None
+
+
+def place_of(file: str) -> str:
+    """Give a file's absolute path, folders resolved; a link keeps its own name: where it leads may change."""
+    folder, name = os.path.split(os.path.abspath(file))  # noqa: PTH100 - for many files
+    return _text(PurePath(os.path.realpath(folder), name).as_posix())
+
+
+def named(files: Sequence[str], known: Iterable[Known]) -> list[Named]:
+    """Name files: one that was indexed keeps its name; a new one is named as seen from here, unless that is taken.
+
+    Seen from here means by its path from the working folder if it lies in it, else by its whole path.
+    """
+    by_place = {one.place: one for one in known if one.place}
+    by_path = {one.file_path: one for one in by_place.values() if one.file_path}
+    here = place_of(".").rstrip("/") + "/"
+    found = []
+    for file in files:
+        place = place_of(file)
+        there = by_place.get(place)
+        if there is None:
+            file_path = place.removeprefix(here)
+            other = by_path.get(file_path)
+            if other and other.place and not os.path.lexists(other.place):
+                there = other  # the folder has moved, its documents are the same
+            elif other:
+                file_path = place  # a file of that name in another folder
+        else:
+            file_path = there.file_path or place
+        found.append(Named(file, place, file_path, there))
+    return found
+
+
+def gone(known: Iterable[Known], paths: Iterable[str], there: Iterable[str], unseen: Iterable[str]) -> list[Known]:
+    """Give the documents whose files lay in these paths and are no longer among what is there.
+
+    What lies in folders that couldn't be seen is not gone.
+    """
+    tops, hidden, present = [place_of(path) for path in paths], [place_of(path) for path in unseen], set(there)
+    return [
+        one
+        for one in known
+        if one.place and one.place not in present and _within(one.place, tops) and not _within(one.place, hidden)
+    ]
+
+
+def _within(place: str, tops: Iterable[str]) -> bool:
+    return any(place == top or place.startswith(top.rstrip("/") + "/") for top in tops)
+
+
+def _text(path: str) -> str:
+    """Give a name on disk as text; two that differ must not become one."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def is_taken(document_id: str, place: str, known: Mapping[str, Known]) -> Known | None:
+    """Give the document of that id that another file, which is still there, stands for."""
+    other = known.get(document_id)
+    if other is None or other.place is None or other.place == place or not Path(other.place).exists():
+        return None
+    return other
