@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -124,7 +124,7 @@ class MemoryShelf:
     def documents(self) -> Iterable[Known]:
         for name, source in sorted(self.sources.items()):
             rows = [row for row in self.rows.values() if row.document_id == name]
-            yield Known(name, source.fingerprint, len(rows), source.metadata.get("file_path"))
+            yield Known(name, source.fingerprint, len(rows), source.metadata.get("file_path"), source.place)
 
     def passes(self, row: Row, filters: Filters) -> bool:
         metadata = self.sources[row.document_id].metadata
@@ -215,36 +215,3 @@ def _cosine(vector: NDArray[np.float32], data: bytes) -> float:
     other = np.frombuffer(data, np.int8).astype(np.float32)
     length = float(np.linalg.norm(other) * np.linalg.norm(vector))
     return float(other @ vector) / length if length else 0.0
-
-
-def entries_of(
-    records: Sequence[Mapping[str, Any]],
-    text: str,
-    language: str,
-    terms_of: Any,
-    vectors: Sequence[bytes] | None = None,
-) -> tuple[Entry, ...]:
-    """Make entries of the records of one document, as an index does; parents stand before their children."""
-    entries, positions, ends = [], Counter[bool](), dict[bool, int]()
-    parents = {record["parent_id"] for record in records if record["parent_id"]}
-    for place, record in enumerate(records):
-        is_parent = record["chunk_id"] in parents
-        gap = text[ends.get(is_parent, 0) : record["char_start"]]
-        words = "\n".join([record["metadata"]["title"] or "", *record["headings_path"], record["full_text"]])
-        entries.append(
-            Entry(
-                record=orjson.dumps(record),
-                lead=gap if len(gap) <= 2000 else "\n\n",
-                content_hash=record["content_hash"],
-                words_hash=record["content_hash"],
-                chunk_id=record["chunk_id"],
-                parent_id=record["parent_id"],
-                chunk_type=record["chunk_type"],
-                position=positions[is_parent],
-                terms=() if is_parent else tuple(terms_of(words, language)),
-                vector=vectors[place] if vectors and not is_parent else None,
-            )
-        )
-        positions[is_parent] += 1
-        ends[is_parent] = record["char_end"]
-    return tuple(entries)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import spanwise
-from memory_store import MemoryStore, entries_of
-from spanwise.analysis import terms_of
+from memory_store import MemoryStore
 from spanwise.documents import Document
 from spanwise.embedding import quantized
-from spanwise.languages import guess_language
+from spanwise.indexing.analysing import entries_of, language_of
 from spanwise.stores import Store
 from spanwise.stores.values import Change, Model, Source
 
@@ -54,8 +54,11 @@ def stored(
             if embedder and records:
                 made = quantized(embedder.embed([record["embedding_text"] for record in records]))
                 vectors = [row.tobytes() for row in made]
-            language = document.metadata.language or guess_language(document.text)
-            entries = entries_of(records, document.text, language, terms_of, vectors)
+            language = language_of(document)
+            entries = entries_of(records, document, language, document.document_id)
+            if vectors:
+                made_of = zip(entries, vectors, strict=True)
+                entries = tuple(replace(entry, vector=one if entry.terms else None) for entry, one in made_of)
             name = document.document_id
             targets = tuple((links or {}).get(name, ()))
             source = Source(name, "", document.metadata.to_dict(), language, (name,), targets)
