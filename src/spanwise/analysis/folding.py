@@ -15,12 +15,9 @@ from typing import Final, NamedTuple
 _UNSEEN: Final = "\u00ad\u034f\u061c\u180b-\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff"
 _UNSEEN_SIGNS: Final = re.compile(f"[{_UNSEEN}]+")
 
-# NFKC makes `TM` of the trade mark sign, which would hang on the word before it.
-_MARKS_OF_TRADE: Final = str.maketrans({"™": " ", "℠": " "})
-
 # Putting marks in order takes Python quadratic time in the length of their run, so longer runs are broken.
 _MARKS_IN_A_ROW: Final = 30
-_LONG_MARKS: Final = re.compile(rf"[^\w\s\x00-\x7f]{{{_MARKS_IN_A_ROW},}}")
+_LONG_MARKS: Final = re.compile(rf"[^\x00-\x7f\w\s]{{{_MARKS_IN_A_ROW},}}")
 
 _HANGUL_INSIDE: Final = range(0x1160, 0x1200)  # vowels and finals, which make one syllable with what stands before
 
@@ -43,7 +40,10 @@ def normalized(text: str) -> str:
     """Give a text in one spelling, upper and lower case as they are."""
     if text.isascii():
         return text
-    seen = _UNSEEN_SIGNS.sub("", text).translate(_MARKS_OF_TRADE)
+    seen = _UNSEEN_SIGNS.sub("", text) if _UNSEEN_SIGNS.search(text) else text
+    seen = seen.replace("™", " ").replace("℠", " ")  # NFKC would hang `TM` on the word before
+    if unicodedata.is_normalized("NFKC", seen):
+        return seen
     if not _LONG_MARKS.search(seen):
         return unicodedata.normalize("NFKC", seen)
     return "".join(unicodedata.normalize("NFKC", piece) for piece in _without_long_marks(seen))

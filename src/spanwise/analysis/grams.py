@@ -38,7 +38,7 @@ def grams_of(run: str) -> list[str]:
     if len(spelled) == 1:
         return [spelled]
     if _BY_CHARACTER.match(run):
-        return _MEANINGFUL.findall(spelled) + pairs
+        return [*(_MEANINGFUL.findall(run) if _PARTICLES.search(run) else run), *pairs]
     return [*pairs, spelled] if 2 < len(spelled) <= _LONGEST_WHOLE else pairs
 
 

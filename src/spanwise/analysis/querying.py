@@ -9,12 +9,13 @@ from typing import Final, NamedTuple
 
 from spanwise.analysis.folding import fold, normalized
 from spanwise.analysis.grams import query_grams
-from spanwise.analysis.inflections import STEMMERS, inflections_of
-from spanwise.analysis.splitting import TOKEN, is_grams, parts_of
+from spanwise.analysis.inflections import STEMMERS, query_terms
+from spanwise.analysis.splitting import is_grams, parts_of, tokens_in
 from spanwise.analysis.words import language_of, shortened
 
 _LATIN_LANGUAGES: Final = ("en", "pl", "de")
 _LONGEST_JOINED: Final = 30
+_MOST_JOINED: Final = 60  # words; who pastes a page doesn't mean that its words belong together
 
 
 class QueryWord(NamedTuple):
@@ -39,7 +40,8 @@ def query_words(text: str, languages: Collection[str] | None = None) -> list[Que
     Whoever knows the languages of all documents may name them: other languages' forms are then left out.
     """
     spoken = _latin_languages(languages)
-    found = list(TOKEN.finditer(normalized(text)))
+    plain = normalized(text)
+    found = list(tokens_in(plain).finditer(plain))
     joined = _joined(found)
     words: dict[tuple[str, ...], QueryWord] = {}
     for number, token in enumerate(found):
@@ -50,15 +52,15 @@ def query_words(text: str, languages: Collection[str] | None = None) -> list[Que
 
 
 def _latin_languages(languages: Collection[str] | None) -> tuple[str, ...]:
-    """Say in which languages words in Latin letters are meant; in a text of another script they count as English."""
-    if languages is None:
-        return _LATIN_LANGUAGES
-    return tuple(language for language in _LATIN_LANGUAGES if language in {language_of("a", one) for one in languages})
+    """Say in which languages words in Latin letters may be meant: texts in every language have English ones."""
+    return tuple(one for one in _LATIN_LANGUAGES if languages is None or one == "en" or one in languages)
 
 
 def _joined(found: Sequence[re.Match[str]]) -> dict[int, list[str]]:
     """Give what each plain word makes with the one before and with the one after."""
     joined: dict[int, list[str]] = {}
+    if len(found) > _MOST_JOINED:
+        return joined
     for number, (first, second) in enumerate(pairwise(found)):
         whole = first[0] + second[0]
         if second.start() - first.end() == 1 and first[0].isalpha() and whole.isalnum() and _may_join(whole):
@@ -84,5 +86,5 @@ def _variants(word: str, spoken: Sequence[str]) -> list[str]:
     """Give all terms that a word may have in documents."""
     script = language_of(word, "en")
     languages = spoken if script == "en" else [script] if script in STEMMERS else []
-    terms = [term for language in languages for term in inflections_of(language).variants(word)]
+    terms = [term for language in languages for term in query_terms(word, language)]
     return [*map(shortened, terms), shortened(fold(word))]

@@ -11,8 +11,8 @@ from typing import Final, Protocol
 
 from spanwise.analysis.folding import fold, normalized, with_places
 from spanwise.analysis.grams import grams_of, placed_grams
-from spanwise.analysis.inflections import STEMMERS, inflections_of
-from spanwise.analysis.splitting import TOKEN, Part, is_grams, parts_of
+from spanwise.analysis.inflections import STEMMERS, document_term
+from spanwise.analysis.splitting import Part, is_grams, parts_of, tokens_in
 
 _REMEMBERED: Final = 200_000
 _LONGEST_REMEMBERED: Final = 40
@@ -52,7 +52,8 @@ class _Memory(dict[str, tuple[str, ...]]):
 
 def terms_of(text: str, language: str | None) -> list[str]:
     """Give the terms of a document's text, in order."""
-    tokens = TOKEN.findall(normalized(text))
+    plain = normalized(text)
+    tokens = tokens_in(plain).findall(plain)
     return list(chain.from_iterable(map(_memory(_known(language)).__getitem__, tokens)))
 
 
@@ -65,7 +66,7 @@ def matches(text: str, language: str | None, words: Iterable[HasTerms]) -> list[
     known = _known(language)
     found = (
         folded.original(token.start() + start, token.start() + end)
-        for token in TOKEN.finditer(folded.text)
+        for token in tokens_in(folded.text).finditer(folded.text)
         for start, end, term in _placed(token[0], known)
         if term in wanted
     )
@@ -77,7 +78,7 @@ def term_of(part: Part, language: str) -> str:
     if not part.inflected:
         return shortened(fold(part.text))
     spoken = language_of(part.text, language)
-    return shortened(inflections_of(spoken).term(part.text) if spoken in STEMMERS else fold(part.text))
+    return shortened(document_term(part.text, spoken) if spoken in STEMMERS else fold(part.text))
 
 
 def language_of(word: str, language: str) -> str:
