@@ -34,10 +34,12 @@ def commands() -> str:
     return lead + "\n".join(f"### `{name}`\n\n```text\n{words}```\n" for name, words in found)
 
 
-def _commands_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+def _commands_of(parser: argparse.ArgumentParser, group: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            yield from action.choices.items()
+            for name, command in action.choices.items():
+                yield f"{group}{name}", command
+                yield from _commands_of(command, f"{group}{name} ")
 
 
 def strategy_options() -> str:

@@ -9,7 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import Field
 from typing import Any, Final, NoReturn
 
-from spanwise.cli import checking, chunking, comparing, describing, inspecting, linking, reading, searching, sizing
+from spanwise.cli import (
+    checking,
+    chunking,
+    comparing,
+    describing,
+    indexing,
+    inspecting,
+    linking,
+    reading,
+    searching,
+    sizing,
+    storing,
+)
 from spanwise.cli.writing import FORMATS as OUTPUTS
 from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
 from spanwise.errors import did_you_mean
@@ -76,7 +88,8 @@ def build_parser() -> Parser:
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for add in (
-        _chunk, _check, _search, _inspect, _read, _stats, _diff, _links, _strategies, _config, _demo, _completion,
+        _chunk, _check, _index, _search, _store, _inspect, _read, _stats, _diff, _links, _strategies, _config, _demo,
+        _completion,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -90,11 +103,12 @@ def _command(
     *examples: str,
     takes: str,
     add_help: bool = True,
+    group: str = "",
 ) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
-        usage=f"spanwise {name} [options] {takes}".rstrip(),
+        usage=f"spanwise {group}{name} [options] {takes}".rstrip(),
         description=help[0].upper() + help[1:] + ".",
         epilog=_examples(*examples),
         formatter_class=_Formatter,
@@ -138,6 +152,72 @@ def _chunk(commands: Any) -> None:
     files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
     files.add_argument("--jobs", type=_number, default=0, metavar="N", help="processes; default: as many as pay")
     _settings(command)
+
+
+def _index(commands: Any) -> None:
+    command = _command(
+        commands, "index", "put documents into a store, doing only what changed", indexing.run,
+        "spanwise index docs/ --store docs.db", "spanwise index docs/ --store docs.db --dry-run",
+        "spanwise index docs/ --store docs.db --tenant acme --json", takes="PATH ... --store STORE",
+    )  # fmt: skip
+    command.add_argument("paths", nargs="+", metavar="PATH", help="files and folders (.gitignore holds)")
+    _where(command)
+    command.add_argument("--tenant", metavar="NAME", help="whose documents these are; default: nobody's")
+    command.add_argument("--embedder", default="auto", metavar="NAME", help="makes the vectors; none: words alone")
+    command.add_argument("--dry-run", action="store_true", help="show what would be done, and do nothing")
+    command.add_argument("--json", action="store_true", help="a line for each document when it is safe in the store")
+    _waiting(command)
+    files = command.add_argument_group("files")
+    files.add_argument("--include", action="append", default=[], metavar="GLOB", help="only these, as in .gitignore")
+    files.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these, as in .gitignore")
+    files.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read all as: {', '.join(INPUTS)}")
+    files.add_argument("--password", metavar="WORD", help="opens encrypted PDFs")
+    files.add_argument("--figures", metavar="DIR", help="write the figures of PDFs here; the chunks name the files")
+    files.add_argument("--keep-all", action="store_true", help=_KEEP_ALL)
+    files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
+    what = "processes that read and chunk; default: as many as pay"
+    files.add_argument("--jobs", "--workers", type=_number, default=0, metavar="N", help=what)
+    _settings(command)
+
+
+def _where(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--store", required=True, metavar="STORE", help="the store's file, or postgresql://...")
+
+
+def _waiting(command: argparse.ArgumentParser) -> None:
+    what = "seconds to wait for another writer to end (10)"
+    command.add_argument("--wait", type=_seconds, default=10.0, metavar="N", help=what)
+    command.add_argument("-q", "--quiet", action="store_true", help="no progress and no summary")
+
+
+def _store(commands: Any) -> None:
+    command: argparse.ArgumentParser = commands.add_parser(
+        "store", help="look into a store: status, list, delete, verify", usage="spanwise store ACTION [options]",
+        description="Look into a store, delete documents, and see whether all of it agrees.",
+        epilog=_examples("spanwise store status --store docs.db", "spanwise store list --store docs.db --json"),
+        formatter_class=_Formatter, allow_abbrev=False,
+    )  # fmt: skip
+    actions = command.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=Parser)
+    _store_action(actions, "status", "show what is in a store", storing.run_status)
+    listing = _store_action(actions, "list", "list the documents of a tenant", storing.run_list)
+    listing.add_argument("--tenant", metavar="NAME", help="whose documents; default: nobody's")
+    listing.add_argument("--all-tenants", action="store_true", help="the documents of all")
+    deleting = _store_action(actions, "delete", "delete documents", storing.run_delete, takes="ID ...")
+    deleting.add_argument("ids", nargs="+", metavar="ID", help="the documents' ids: see spanwise store list")
+    deleting.add_argument("--tenant", metavar="NAME", help="whose documents; default: nobody's")
+    _waiting(deleting)
+    _store_action(actions, "verify", "see whether documents, chunks, full text and vectors agree", storing.run_verify)
+
+
+def _store_action(
+    actions: Any, name: str, help: str, run: Callable[[argparse.Namespace], int], takes: str = ""
+) -> argparse.ArgumentParser:
+    example = f"spanwise store {name} --store docs.db {'8a1f' if takes else ''}".rstrip()
+    command = _command(actions, name, help, run, example, takes=f"{takes} --store STORE".lstrip(), group="store ")
+    _where(command)
+    if not takes:
+        command.add_argument("--json", action="store_true", help="as JSON")
+    return command
 
 
 def _settings(command: argparse.ArgumentParser) -> None:
@@ -330,4 +410,12 @@ def _number(words: str) -> int:
     return number
 
 
+def _seconds(words: str) -> float:
+    seconds = float(words)
+    if not 0 <= seconds < 1e9:
+        raise ValueError
+    return seconds
+
+
+_seconds.__name__ = "number of seconds"
 _number.__name__ = "number"  # argparse says it when the words are none

@@ -52,12 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
     known = (lambda _: True) if arguments.input_format and arguments.include else has_reader
     found = find_files([path for path in arguments.paths if path != "-"], known=known, include=include, exclude=exclude)
     refuse_to_overwrite(arguments.output, found.files)
-    jobs = _jobs(found.files, config, flags, order, piped=piped)
+    jobs = jobs_of(found.files, config, flags, order, piped=piped)
     if not jobs and found.failed:  # nothing is written then, not even an empty file
         screen, progress = for_people(), Progress(0)
-        return 1 if [_told(screen, progress, error) for error in found.failed] else 0
+        return 1 if [tell(screen, progress, error) for error in found.failed] else 0
     if not jobs:
-        raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=_nothing_found(found))
+        raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=nothing_found(found))
     return _chunk_all(jobs, found, form, arguments)
 
 
@@ -107,20 +107,20 @@ def run_demo(arguments: argparse.Namespace) -> int:
 
 
 def _chunk_all(jobs: list[Job], found: Found, form: str, arguments: argparse.Namespace) -> int:
-    sizes = [(job, len(job.data) if job.data is not None else _size(job.file)) for job in jobs]
-    workers = _workers(arguments.jobs, sum(size for _, size in sizes), len(jobs))
+    sizes = [(job, len(job.data) if job.data is not None else size_of(job.file)) for job in jobs]
+    workers = workers_for(arguments.jobs, sum(size for _, size in sizes), len(jobs))
     on_screen = arguments.output is None and sys.stdout is not None and sys.stdout.isatty()
     if form == "parquet" and on_screen:
         raise OptionError("--format", "parquet can't be read on a terminal", hint="try -o chunks.parquet")
     progress = Progress(len(jobs), silent=arguments.quiet or on_screen)
     screen = for_people()
-    failed = [_told(screen, progress, error) for error in found.failed]
+    failed = [tell(screen, progress, error) for error in found.failed]
     with opened(arguments.output) as file:
         order = jobs[0].order if jobs else Order()
         writer = writer_of(form, file, order.dialect, lines=arguments.lines, offsets=order.offsets)
         for outcome in in_order(chunk_files, batched(sizes), workers, _lost):
             if outcome.error:
-                failed.append(_told(screen, progress, outcome.error, outcome.file))
+                failed.append(tell(screen, progress, outcome.error, outcome.file))
             else:
                 _written(writer, outcome, screen, progress)
         writer.finish()
@@ -138,7 +138,7 @@ def _written(writer: Writer, outcome: Outcome, screen: Screen, progress: Progres
         screen.line(f"{screen.painted('warning:', 'head')} {one_line(outcome.file)}: {one_line(note)}")
 
 
-def _told(screen: Screen, progress: Progress, error: SpanwiseError, file: str = "") -> str:
+def tell(screen: Screen, progress: Progress, error: SpanwiseError, file: str = "") -> str:
     """Tell in one line what failed, where, why, and what to do."""
     words = one_line(str(error).replace("\nhint: ", "; hint: ").replace("say its format: ", "say --input-format "))
     name = f"{one_line(file)}: " if file and one_line(file) not in words else ""
@@ -168,7 +168,7 @@ def _sum_up(screen: Screen, progress: Progress, found: Found, failed: int, *, le
         screen.line(LEGEND, "dim")
 
 
-def _jobs(files: list[str], config: Config, flags: list[Layer], order: Order, *, piped: bool) -> list[Job]:
+def jobs_of(files: list[str], config: Config, flags: list[Layer], order: Order, *, piped: bool) -> list[Job]:
     """Give each file what is in force for it; equal settings are worked out once."""
     known: dict[tuple[str, ...], Settings] = {}
     jobs = []
@@ -202,7 +202,7 @@ def with_checked_extra(settings: Settings) -> Settings:
     return Settings(settings.strategy, settings.tokenizer, settings.options, with_extra(settings.metadata))
 
 
-def _workers(asked: int, size: int, files: int) -> int:
+def workers_for(asked: int, size: int, files: int) -> int:
     """Say how many processes are worth their start."""
     most = asked or min(os.cpu_count() or 1, size // _WORTH_A_WORKER)
     return max(1, min(most, files))
@@ -213,13 +213,15 @@ def has_reader(file: str) -> bool:
     return PurePath(file).suffix.lower() in EXTENSIONS
 
 
-def _size(file: str) -> int:
+def size_of(file: str) -> int:
+    """Give a file's bytes; none where it can't be seen."""
     with suppress(OSError):
         return Path(file).stat().st_size
     return 0
 
 
-def _nothing_found(found: Found) -> str:
+def nothing_found(found: Found) -> str:
+    """Say why there are no documents."""
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.passed_over.items()))
     known = ", ".join(sorted(filter(None, EXTENSIONS)))
     return f"left out: {reasons}; readers know {known}" if reasons else f"readers know {known}"

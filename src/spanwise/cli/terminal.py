@@ -156,7 +156,7 @@ class Progress:
 
     def __init__(self, total: int, *, silent: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         """Begin to count."""
-        self._total, self._clock = total, clock
+        self.total, self._clock = total, clock
         self._begun = self._drawn = clock()
         self._wanted = sys.stderr is not None and sys.stderr.isatty() and not silent
         self._visible = False
@@ -167,6 +167,10 @@ class Progress:
         self.documents += 1
         self.chunks += chunks
         self.size += size
+        self.draw()
+
+    def draw(self) -> None:
+        """Show how far the work is, if it takes long and not too often."""
         now = self._clock()
         if self._wanted and now - self._begun > 2 and now - self._drawn > 0.1:
             self._drawn, self._visible = now, True
@@ -176,10 +180,10 @@ class Progress:
     def words(self) -> str:
         """Say how far the work is."""
         seconds = max(self._clock() - self._begun, 1e-6)
-        done = self.documents / max(self._total, 1)
+        done = self.documents / max(self.total, 1)
         parts = (
             f"{bar(done, 20):<20} {done:4.0%}",
-            f"{self.documents:,}/{self._total:,} documents",
+            f"{self.documents:,}/{self.total:,} documents",
             said(self.chunks, "chunk"),
             f"{self.size / seconds / 1e6:.1f} MB/s",
         )

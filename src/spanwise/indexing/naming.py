@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
@@ -26,19 +27,20 @@ def place_of(file: str) -> str:
 
 
 def named(files: Sequence[str], known: Iterable[Known]) -> list[Named]:
-    """Name files: one that was indexed keeps its name; a new one is named as seen from here, unless that is taken.
+    """Name files: one that was indexed keeps its name; a new one is named as its neighbours were, unless that is taken.
 
-    Seen from here means by its path from the working folder if it lies in it, else by its whole path.
+    Without neighbours it is named by its path from the working folder if it lies in it, else by its whole path.
     """
     by_place = {one.place: one for one in known if one.place}
     by_path = {one.file_path: one for one in by_place.values() if one.file_path}
-    here = place_of(".").rstrip("/") + "/"
+    homes = [*_homes(by_place.values()), place_of(".").rstrip("/") + "/"]
     found = []
     for file in files:
         place = place_of(file)
         there = by_place.get(place)
         if there is None:
-            file_path = place.removeprefix(here)
+            home = next((home for home in homes if place.startswith(home)), "")
+            file_path = place.removeprefix(home)
             other = by_path.get(file_path)
             if other and other.place and not os.path.lexists(other.place):
                 there = other  # the folder has moved, its documents are the same
@@ -48,6 +50,16 @@ def named(files: Sequence[str], known: Iterable[Known]) -> list[Named]:
             file_path = there.file_path or place
         found.append(Named(file, place, file_path, there))
     return found
+
+
+def _homes(known: Iterable[Known]) -> list[str]:
+    """Give the folders from which documents were named, the most used first."""
+    homes = Counter(
+        one.place.removesuffix(one.file_path)
+        for one in known
+        if one.place and one.file_path and one.place.endswith(f"/{one.file_path}")
+    )
+    return [home for home, _ in sorted(homes.items(), key=lambda pair: (-pair[1], pair[0]))]
 
 
 def gone(known: Iterable[Known], paths: Iterable[str], there: Iterable[str], unseen: Iterable[str]) -> list[Known]:

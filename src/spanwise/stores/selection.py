@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import Final
 
 from spanwise.errors import OptionError
 
 _ALWAYS_ASKED: Final = 1_000  # chunks: so few are looked at in no time
 _SHARE: Final = 10  # a term in more than a tenth of the chunks says too little for what it costs
+_MOST_TOGETHER: Final = 100_000  # chunks of all terms: it bounds the time of a query in a large store
 _ASKED_ANYWAY: Final = 3
 
 
@@ -20,7 +22,12 @@ def worth_asking(frequencies: Mapping[str, int], chunks: int) -> list[str]:
     """
     known = sorted((count, term) for term, count in frequencies.items() if count > 0)
     most = max(_ALWAYS_ASKED, chunks // _SHARE)
-    rare = [term for count, term in known if count <= most]
+    together = accumulate(count for count, _ in known)
+    rare = [
+        term
+        for (count, term), so_far in zip(known, together, strict=True)
+        if count <= most and so_far <= _MOST_TOGETHER
+    ]
     return rare or [term for _, term in known[:_ASKED_ANYWAY]]
 
 

@@ -15,13 +15,14 @@ import orjson
 from spanwise.errors import StoreError
 from spanwise.stores.selection import first_moment, last_moment, worth_asking
 from spanwise.stores.sqlite.pool import Pool
-from spanwise.stores.sqlite.vectors import Allowed, Matrices, Matrix
+from spanwise.stores.sqlite.vectors import Matrices, Matrix
 from spanwise.stores.values import Candidate, Filters, Found, Keyed, Known, Source, Statistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _AT_ONCE: Final = 500  # values in one statement; SQLite allows for a thousand at least
+_LOOKED_AT: Final = 2_000  # nearest chunks, for those of a type
 
 
 class SqliteShelf:
@@ -95,16 +96,23 @@ class SqliteShelf:
             if not tenant:
                 return []
             matrix = self._matrix(connection, tenant, vector)
-            return matrix.nearest(vector, limit, _allowed(connection, tenant, filters))
+            documents = _allowed(connection, tenant, filters)
+            if filters.chunk_type is None:
+                return matrix.nearest(vector, limit, documents)
+            near = matrix.nearest(vector, max(limit, _LOOKED_AT), documents)
+            found = _of_type(connection, tenant, near, filters.chunk_type)
+            if len(found) < limit and len(near) >= _LOOKED_AT:  # a rare type: all of it is looked at
+                statement = "SELECT id FROM chunks WHERE tenant = ? AND chunk_type = ?"
+                keys = _column(connection, statement, (tenant, filters.chunk_type))
+                return matrix.nearest(vector, limit, documents, keys)
+            return found[:limit]
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
         """Give the cosines of some chunks; those without a vector are left out."""
         with self._asked() as (connection, tenant):
             if not tenant:
                 return {}
-            matrix = self._matrix(connection, tenant, vector)
-            statement = "SELECT block, id FROM chunks WHERE tenant = ? AND block IS NOT NULL AND id IN ({})"
-            return matrix.some(vector, list(_some(connection, statement, (tenant,), keys)))
+            return self._matrix(connection, tenant, vector).some(vector, keys)
 
     def _matrix(self, connection: sqlite3.Connection, tenant: int, vector: NDArray[np.float32]) -> Matrix:
         row = connection.execute("SELECT value FROM properties WHERE name = 'dimension'").fetchone()
@@ -121,7 +129,7 @@ class SqliteShelf:
     def fetch(self, keys: Sequence[int]) -> list[Found]:
         """Give chunks by their keys, in the order of the keys."""
         with self._asked() as (connection, tenant):
-            statement = f"{_CHUNKS} WHERE chunks.tenant = ? AND chunks.id IN ({{}})"
+            statement = f"{_CHUNKS} WHERE +chunks.tenant = ? AND chunks.id IN ({{}})"
             found = {row[0]: row for row in _some(connection, statement, (tenant,), keys)}
             return list(_found(connection, [found[key] for key in keys if key in found]))
 
@@ -157,6 +165,7 @@ class SqliteShelf:
             return known_documents(connection, tenant)
 
 
+# `+tenant` is a condition, not a way to look for rows: all rows of a tenant are far more than those of some keys
 _CHUNKS: Final = (
     "SELECT chunks.id, chunks.chunk_id, chunks.position, chunks.document, contents.lead, contents.record "
     "FROM chunks JOIN contents ON contents.chunk = chunks.id"
@@ -166,10 +175,9 @@ _SOURCES: Final = "SELECT id, document_id, fingerprint, place, source FROM docum
 
 def known_documents(connection: sqlite3.Connection, tenant: int) -> list[Known]:
     """List a tenant's documents, by id."""
-    statement = (
-        "SELECT document_id, fingerprint, chunks, file_path FROM documents WHERE tenant = ? ORDER BY document_id"
-    )
-    return [Known(*row) for row in connection.execute(statement, (tenant,))]
+    fields = ", ".join(Known._fields)
+    rows = connection.execute(f"SELECT {fields} FROM documents WHERE tenant = ? ORDER BY document_id", (tenant,))
+    return [Known(*row) for row in rows]
 
 
 def packed(name: str) -> bytes | str:
@@ -271,16 +279,19 @@ def _filtered(tenant: int, filters: Filters) -> tuple[str, list[Any]]:
     return (f"{joined} WHERE {' AND '.join(conditions)}", values) if conditions else ("", [])
 
 
-def _allowed(connection: sqlite3.Connection, tenant: int, filters: Filters) -> Allowed | None:
+def _allowed(connection: sqlite3.Connection, tenant: int, filters: Filters) -> NDArray[np.int64] | None:
+    """Give the documents that are meant; None for all."""
     conditions, values = _conditions(tenant, filters)
-    documents = keys = None
-    if conditions:
-        statement = f"SELECT id FROM documents WHERE tenant = ? AND {' AND '.join(conditions)}"
-        documents = _column(connection, statement, (tenant, *values))
-    if filters.chunk_type is not None:
-        statement = "SELECT id FROM chunks WHERE tenant = ? AND chunk_type = ?"
-        keys = _column(connection, statement, (tenant, filters.chunk_type))
-    return None if documents is None and keys is None else Allowed(documents, keys)
+    if not conditions:
+        return None
+    statement = f"SELECT id FROM documents WHERE tenant = ? AND {' AND '.join(conditions)}"
+    return _column(connection, statement, (tenant, *values))
+
+
+def _of_type(connection: sqlite3.Connection, tenant: int, near: Keyed, kind: str) -> list[tuple[int, float]]:
+    statement = "SELECT id FROM chunks WHERE +tenant = ? AND +chunk_type = ? AND id IN ({})"
+    meant = {key for (key,) in _some(connection, statement, (tenant, kind), [key for key, _ in near])}
+    return [pair for pair in near if pair[0] in meant]
 
 
 def _column(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> NDArray[np.int64]:

@@ -46,6 +46,7 @@ CREATE TABLE chunks (
 );
 CREATE INDEX chunks_of_documents ON chunks (document, position);
 CREATE INDEX chunks_by_id ON chunks (tenant, chunk_id);
+CREATE INDEX chunks_by_type ON chunks (tenant, chunk_type);
 CREATE INDEX chunks_by_content ON chunks (tenant, content_hash) WHERE block IS NOT NULL;
 CREATE TABLE contents (chunk INTEGER PRIMARY KEY, lead TEXT NOT NULL, record BLOB NOT NULL);
 CREATE TABLE numbered (chunk INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, numbers BLOB NOT NULL);

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -34,62 +34,87 @@ class Matrix:
         """Hold blocks by their numbers; `changes` tells the moment."""
         self.changes = changes
         self.blocks = blocks or {}
+        self._all = list(self.blocks.values())
 
-    def nearest(self, vector: NDArray[np.float32], limit: int, allowed: Allowed | None) -> list[tuple[int, float]]:
-        """Give the keys with the highest cosines."""
-        keys: list[NDArray[np.int64]] = []
-        scores: list[NDArray[np.float32]] = []
-        for block, cosines in self._cosines(vector):
-            living = block.keys > 0
-            if allowed is not None:
-                living &= allowed.among(block)
-            keys.append(block.keys[living])
-            scores.append(cosines[living])
-        if not keys or limit <= 0:
+    @cached_property
+    def _keys(self) -> NDArray[np.int64]:
+        return np.concatenate([block.keys for block in self._all])
+
+    @cached_property
+    def _documents(self) -> NDArray[np.int64]:
+        return np.concatenate([block.documents for block in self._all])
+
+    @cached_property
+    def _lengths(self) -> NDArray[np.float32]:
+        return np.concatenate([block.lengths for block in self._all])
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """Where each block begins among all rows."""
+        return np.cumsum([0, *(len(block.keys) for block in self._all)])
+
+    @cached_property
+    def _order(self) -> NDArray[np.int64]:
+        """The rows by their keys."""
+        return np.argsort(self._keys, kind="stable")  # nearly sorted as they are, which this way makes cheap
+
+    @cached_property
+    def _sorted(self) -> NDArray[np.int64]:
+        return self._keys[self._order]
+
+    def nearest(
+        self,
+        vector: NDArray[np.float32],
+        limit: int,
+        documents: NDArray[np.int64] | None = None,
+        among: NDArray[np.int64] | None = None,
+    ) -> list[tuple[int, float]]:
+        """Give the keys with the highest cosines, of some documents, among some keys; None stands for all."""
+        if not self._all or limit <= 0:
             return []
-        every_key, every_score = np.concatenate(keys), np.concatenate(scores)
-        if len(every_key) > limit:
-            best = np.argpartition(-every_score, limit - 1)[:limit]
-            every_key, every_score = every_key[best], every_score[best]
-        order = np.lexsort((every_key, -every_score))
-        return [(int(every_key[at]), float(every_score[at])) for at in order]
-
-    def _cosines(self, vector: NDArray[np.float32]) -> Iterator[tuple[Block, NDArray[np.float32]]]:
         query = small(vector)
-        length = float(np.linalg.norm(query.astype(np.float32))) or 1.0
-        for block in self.blocks.values():
-            yield block, (products(query, block.numbers) / (block.lengths * length)).astype(np.float32)
+        scores = np.concatenate([products(query, block.numbers) for block in self._all])
+        scores /= self._lengths * _length(query)
+        meant = self._keys > 0
+        if documents is not None:
+            switches = _switches(documents)
+            meant &= switches[np.minimum(self._documents, len(switches) - 1)]
+        if among is not None:
+            meant &= np.isin(self._keys, among)
+        scores[~meant] = -np.inf
+        count = min(limit, int(meant.sum()))
+        best = np.argpartition(-scores, count - 1)[:count] if 0 < count < len(scores) else np.flatnonzero(meant)
+        best = best[np.lexsort((self._keys[best], -scores[best]))]
+        return list(zip(self._keys[best].tolist(), scores[best].tolist(), strict=True))
 
-    def some(self, vector: NDArray[np.float32], places: Sequence[tuple[int, int]]) -> dict[int, float]:
-        """Give the cosines of some chunks, named by block and key."""
+    def some(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
+        """Give the cosines of some keys; those without a vector are left out."""
+        if not self._all or not keys:
+            return {}
+        wanted = np.unique(np.array(keys, dtype=np.int64))
+        wanted = wanted[wanted > 0]
+        places = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        rows = self._order[places[self._sorted[places] == wanted]]
+        if not len(rows):
+            return {}
+        blocks = np.searchsorted(self._starts, rows, side="right") - 1
+        within = rows - self._starts[blocks]
+        pairs = zip(blocks.tolist(), within.tolist(), strict=True)
+        numbers = np.stack([self._all[block].numbers[row] for block, row in pairs])
         query = small(vector)
-        length = float(np.linalg.norm(query.astype(np.float32))) or 1.0
-        found: dict[int, float] = {}
-        by_block: dict[int, list[int]] = {}
-        for number, key in places:
-            by_block.setdefault(number, []).append(key)
-        for number, wanted in by_block.items():
-            block = self.blocks[number]
-            rows = np.searchsorted(np.abs(block.keys), np.array(wanted))
-            cosines = products(query, block.numbers[rows]) / (block.lengths[rows] * length)
-            found |= dict(zip(wanted, map(float, cosines), strict=True))
-        return found
+        cosines = products(query, numbers) / (self._lengths[rows] * _length(query))
+        return dict(zip(self._keys[rows].tolist(), cosines.tolist(), strict=True))
 
 
-class Allowed(NamedTuple):
-    """What a search may find: some documents, some chunks; None where all are meant."""
+def _length(query: NDArray[np.int8]) -> float:
+    return float(np.linalg.norm(query.astype(np.float32))) or 1.0
 
-    documents: NDArray[np.int64] | None
-    keys: NDArray[np.int64] | None
 
-    def among(self, block: Block) -> NDArray[np.bool_]:
-        """Say which rows of a block are meant."""
-        meant = np.ones(len(block.keys), dtype=bool)
-        if self.documents is not None:
-            meant &= np.isin(block.documents, self.documents)
-        if self.keys is not None:
-            meant &= np.isin(block.keys, self.keys)
-        return meant
+def _switches(documents: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Give a table that says of each number whether it is meant; the last stands for all beyond it."""
+    switches = np.zeros(int(documents.max(initial=0)) + 2, dtype=bool)
+    switches[documents] = True
+    return switches
 
 
 class Matrices:
@@ -159,8 +184,6 @@ def small(vector: NDArray[np.float32]) -> NDArray[np.int8]:
 
 def products(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
     """Multiply a vector with every row."""
-    if not len(rows):
-        return np.zeros(0, dtype=np.float32)
     if simsimd := _simsimd():
         result: NDArray[np.float32] = np.asarray(simsimd.cdist(query[None, :], rows, metric="dot"), np.float32)[0]
     else:

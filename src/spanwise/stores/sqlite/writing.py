@@ -118,7 +118,7 @@ class SqliteWriter:
         for key, entry in change.moved:
             self._move(document, key, entry)
         for key, vector in change.revectored:
-            self._fresh.append(Fresh(key, document, self._checked(vector)))
+            self._add_vector(document, key, vector)
         self._learn(tenant, {term for entry in change.added for term in entry.terms})
         for entry in change.added:
             self._add(tenant, document, entry)
@@ -173,7 +173,7 @@ class SqliteWriter:
             self._fresh.append(Fresh(key, document, self._checked(entry.vector)))
 
     def _move(self, document: int, key: int, entry: Entry) -> None:
-        self._connection.execute(
+        found = self._connection.execute(
             "UPDATE chunks SET position = ?, chunk_type = ?, chunk_id = ?, content_hash = ?, words_hash = ?, "
             "record_hash = ? WHERE id = ? AND document = ?",
             (
@@ -181,10 +181,16 @@ class SqliteWriter:
                 packed(entry.words_hash), packed(record_hash(entry)), key, document,
             ),
         )  # fmt: skip
-        self._connection.execute(
-            "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?",
-            (entry.lead, zlib.compress(entry.record, _EFFORT), key),
-        )
+        if found.rowcount:
+            self._connection.execute(
+                "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?",
+                (entry.lead, zlib.compress(entry.record, _EFFORT), key),
+            )
+
+    def _add_vector(self, document: int, key: int, vector: bytes) -> None:
+        statement = "SELECT 1 FROM chunks WHERE id = ? AND document = ? AND block IS NULL"
+        if self._connection.execute(statement, (key, document)).fetchone():
+            self._fresh.append(Fresh(key, document, self._checked(vector)))
 
     def _delete(self, document: int, keys: Iterable[int]) -> None:
         statement = "SELECT block, numbers FROM chunks LEFT JOIN numbered ON chunk = id WHERE id = ? AND document = ?"

@@ -1,0 +1,78 @@
+"""Documents for stores: small ones whose words and vectors are easy to foresee."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from spanwise.embedding import quantized
+from spanwise.stores.values import Change, Entry, Model, Source
+
+MODEL = Model("of-words", 16)
+
+
+class WordEmbedder:
+    """An embedder that adds up a direction for every word: texts with the same words are near to each other."""
+
+    def __init__(self, name: str = MODEL.name, dimension: int = MODEL.dimension) -> None:
+        self.name, self.dimension = name, dimension
+        self.embedded: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.embedded += texts
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        total = np.zeros(self.dimension, dtype=np.float32)
+        for word in text.casefold().split():
+            seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big")
+            total += np.random.default_rng(seed).standard_normal(self.dimension).astype(np.float32)
+        length = float(np.linalg.norm(total))
+        return total / length if length else total
+
+
+EMBEDDER = WordEmbedder()
+
+
+def hashed(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def vector_of(text: str) -> NDArray[np.float32]:
+    return EMBEDDER.embed_query(text)
+
+
+def entry(
+    text: str, position: int = 0, *, name: str = "", vectors: bool = True, kind: str = "paragraph", parent: str = ""
+) -> Entry:
+    """Give a chunk whose terms are its words."""
+    chunk_id = hashed(f"{name}:{position}:{text}")
+    record = {"chunk_id": chunk_id, "normalized_text": text, "chunk_type": kind, "embedding_text": text}
+    return Entry(
+        orjson.dumps(record), "\n\n" if position else "", hashed(text), hashed(f"words {text}"), chunk_id,
+        parent or None, kind, position, tuple(text.split()),
+        quantized(vector_of(text)[None, :])[0].tobytes() if vectors else None,
+    )  # fmt: skip
+
+
+def parent_entry(text: str, position: int, name: str) -> Entry:
+    """Give a chunk that is handed out, but never searched for."""
+    chunk_id = hashed(f"parent {name}:{position}")
+    record = orjson.dumps({"chunk_id": chunk_id, "normalized_text": text})
+    return Entry(record, "", hashed(f"parent {text}"), "", chunk_id, None, "mixed", position)
+
+
+def source(name: str, fingerprint: str = "1", links: Sequence[str] = (), **metadata: Any) -> Source:
+    known = {"document_id": name, "file_path": f"docs/{name}.md", "labels": [], **metadata}
+    return Source(name, fingerprint, known, "en", (f"file:{name}",), tuple(links), f"/home/docs/{name}.md")
+
+
+def document(name: str, *texts: str, vectors: bool = True, **metadata: Any) -> Change:
+    """Give a new document of some chunks."""
+    entries = (entry(text, place, name=name, vectors=vectors) for place, text in enumerate(texts))
+    return Change(source(name, **metadata), tuple(entries))
