@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Final
@@ -13,6 +14,8 @@ from spanwise.retrieval.weights import Weights
 _LINES: Final = 6
 _INDENT: Final = "   "
 _MARK: Final = ("⟪", "⟫")  # where there is no colour; no text has these
+_LONG_LINE: Final = 50  # characters; a shorter one was meant to end there
+_NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
 Range = tuple[int, int]
 
 
@@ -77,14 +80,25 @@ def _best_lines(lines: Sequence[Range], marks: Sequence[Range]) -> range:
 
 
 def _wrapped(text: str, width: int) -> list[Range]:
-    """Break a text into lines of so many columns, at words where it can be."""
-    room = width - 8  # for marks and ellipses
-    lines: list[Range] = []
-    start = 0
+    """Break a text into lines of so many columns, at words where it can be; lines of one paragraph flow together."""
+    room = width - 6  # for marks and ellipses
+    return [
+        (start + first, start + last)
+        for start, end in _paragraphs(text)
+        for first, last in _line_breaks(text[start:end].replace("\n", " "), room)
+    ]
+
+
+def _paragraphs(text: str) -> Iterator[Range]:
+    """Give the lines of a text; one that only goes on with a sentence belongs to the line before it."""
+    begun = reached = 0
     for line in text.split("\n"):
-        lines += [(start + first, start + last) for first, last in _line_breaks(line, room)]
-        start += len(line) + 1
-    return lines
+        goes_on = reached - begun > _LONG_LINE and line[:1].isalnum() and not _NUMBERED.match(line)
+        if reached and not (goes_on and text[begun : begun + 1].isalnum()):
+            yield begun, reached - 1
+            begun = reached
+        reached += len(line) + 1
+    yield begun, len(text)
 
 
 def _line_breaks(line: str, room: int) -> Iterator[Range]:
@@ -105,11 +119,14 @@ def _marked(screen: Screen, hit: Hit, line: Range) -> str:
     for first, last in _united(hit.marks, text):
         first, last = max(first, reached), min(last, end)
         if first < last:
-            word = shown(text[first:last])
-            parts += [shown(text[reached:first]), _emphasised(screen, word)]
+            parts += [_flowing(text[reached:first]), _emphasised(screen, _flowing(text[first:last]))]
             reached = last
-    parts.append(shown(text[reached:end]))
+    parts.append(_flowing(text[reached:end]))
     return "".join(parts).strip() if line[0] and text[line[0] - 1] != "\n" else "".join(parts).rstrip()
+
+
+def _flowing(text: str) -> str:
+    return shown(text).replace("\n", " ")
 
 
 def _emphasised(screen: Screen, word: str) -> str:

@@ -11,6 +11,7 @@ from spanwise.retrieval.passages import Gathering, Passage, Unit, joined
 from spanwise.sentences import sentence_starts
 from spanwise.tokens import NEAR, Tokenizer, TokenMap
 
+_WORTH_JOINING: Final = 0.5  # of the score of the passage beside
 _WORTH_READING: Final = 24  # tokens; a shorter rest of a passage says nothing
 
 Marker = Callable[[Passage], Sequence[tuple[int, int]]]
@@ -26,13 +27,17 @@ class Taken(NamedTuple):
 
 
 def gathered(units: Iterable[Unit], limit: int) -> list[Taken]:
-    """Take units, best first, until one would begin a passage too many."""
+    """Take units, best first, until one would begin a passage too many.
+
+    A neighbour that is much worse than the passage beside it is passed over: it would only make it longer.
+    """
     gathering = Gathering()
     for unit in units:
         neighbours = gathering.around(unit)
         if not neighbours and len(gathering) >= limit:
             break
-        gathering.add(joined(unit, neighbours), neighbours)
+        if all(unit.score >= _WORTH_JOINING * one.best.score for one in neighbours):
+            gathering.add(joined(unit, neighbours), neighbours)
     return _whole(gathering)
 
 

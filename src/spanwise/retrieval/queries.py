@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from spanwise.analysis import QueryWord, query_words
+from spanwise.retrieval.function_words import FUNCTION_WORDS
 from spanwise.stores import Shelf
 from spanwise.stores.values import Candidate, Statistics
 
@@ -20,6 +21,7 @@ MOST_WORDS: Final = 64
 _K1: Final = 1.2
 _B: Final = 0.75
 _TELLING: Final = 0.3
+_LITTLE: Final = 0.25  # what a word counts that only holds a sentence together
 _NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -61,7 +63,11 @@ def prepared(question: str, shelf: Shelf) -> Query:
     known = {word: _occurrences(word, statistics) for word in words}
     rarest = sorted(words, key=lambda word: (not known[word], known[word]))[:MOST_WORDS]
     chosen = set(rarest)
-    weighed = tuple(Word(*word, _weight(known[word], statistics.chunks)) for word in words if word in chosen)
+    weighed = tuple(
+        Word(*word, _weight(known[word], statistics.chunks) * (_LITTLE if word.text in FUNCTION_WORDS else 1))
+        for word in words
+        if word in chosen
+    )
     return Query(text.strip(), weighed, statistics.chunks, statistics.average_length)
 
 

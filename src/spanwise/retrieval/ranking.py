@@ -63,7 +63,8 @@ def _scored(
         return _Scores(candidates, {}, fused(bm25(query, lexical), {}, 0.0, 0.0), None)
     cosines = dict(shelf.nearest(vector, filters, max(_NEAREST, most)))
     cosines |= shelf.cosines(vector, [key for key in candidates if key not in cosines])
-    trust = trust_of(bm25(query, lexical), cosines)
+    coverage = max((share_of(query, candidate.counts) for candidate in lexical), default=0.0)
+    trust = trust_of(bm25(query, lexical), cosines, coverage)
     others = [key for key in cosines if key not in candidates]
     if terms and others:
         candidates |= {candidate.key: candidate for candidate in shelf.counts(terms, others)}
