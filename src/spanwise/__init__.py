@@ -22,7 +22,11 @@ if TYPE_CHECKING:
         UnreadableError,
     )
     from spanwise.pieces import Piece
+    from spanwise.retrieval.searching import search
+    from spanwise.retrieval.values import Explanation, Hit, Hits
+    from spanwise.retrieval.weights import Weights
     from spanwise.spans import Span
+    from spanwise.stores import open_store
     from spanwise.tokens import Tokenizer, TokenMap
     from spanwise.vaults import Vault, read_vault
 
@@ -31,7 +35,10 @@ _HOMES = {
     "Chunk": "chunks",
     "Document": "documents",
     "DocumentError": "errors",
+    "Explanation": "retrieval.values",
     "Finding": "checks",
+    "Hit": "retrieval.values",
+    "Hits": "retrieval.values",
     "LeftOut": "documents",
     "LimitError": "errors",
     "Link": "documents",
@@ -48,20 +55,23 @@ _HOMES = {
     "Tokenizer": "tokens",
     "UnreadableError": "errors",
     "Vault": "vaults",
+    "Weights": "retrieval.weights",
     "check": "checks",
     "chunk": "api",
+    "open_store": "stores",
     "read_vault": "vaults",
     "read": "api",
     "read_pages": "api",
     "read_text": "api",
+    "search": "retrieval.searching",
     "translate": "dialects",
 }
 
 __all__ = [
-    "Block", "Chunk", "Document", "DocumentError", "Finding", "LeftOut", "LimitError", "Link", "Metadata",
-    "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "StoreError", "TokenMap",
-    "Tokenizer", "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault",
-    "translate",
+    "Block", "Chunk", "Document", "DocumentError", "Explanation", "Finding", "Hit", "Hits", "LeftOut", "LimitError",
+    "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError",
+    "StoreError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "check", "chunk", "open_store",
+    "read", "read_pages", "read_text", "read_vault", "search", "translate",
 ]  # fmt: skip
 
 

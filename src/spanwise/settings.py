@@ -6,6 +6,8 @@
     [[files]]
     glob = "notes/**"                # what follows holds for files that match, the last entry that speaks wins
     strategy = "fixed"
+    [search]
+    title = 0.2                      # weights of search
 
 Every value remembers where it comes from. An option that a chosen strategy doesn't have is refused, unless it was said
 for another strategy further away: then it doesn't concern this one.
@@ -27,6 +29,7 @@ from spanwise.documents import Metadata
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.folders import check_patterns
 from spanwise.options import check_value, options_of
+from spanwise.retrieval.weights import weights_of
 from spanwise.strategies import STRATEGIES, strategy_of
 from spanwise.tokens import TOKENIZERS
 
@@ -66,6 +69,7 @@ class Config:
     path: Path | None = None
     general: Mapping[str, Any] | None = None
     special: Sequence[Mapping[str, Any]] = ()
+    search: Mapping[str, float] | None = None  # weights, those that were said
 
     def layers(self, file: str | None) -> list[Layer]:
         """Give what it says of a file, general first."""
@@ -110,11 +114,12 @@ def load_config(path: Path) -> Config:
         if not isinstance(entry.get("glob"), str):
             raise OptionError("glob", f"in [[files]] of {name} is missing", hint='write glob = "notes/**"')
         _check_patterns([entry["glob"]], "glob", name)
-    general = {key: value for key, value in data.items() if key != "files"}
+    general = {key: value for key, value in data.items() if key not in {"files", "search"}}
     return Config(
         path,
         _checked(general, name, path.parent, ("dialect", *_LISTS)),
         [_checked(entry, name, path.parent, ("glob",)) for entry in entries],
+        _checked_weights(data.get("search", {}), name),
     )
 
 
@@ -182,6 +187,18 @@ def _checked(values: dict[str, Any], name: str, home: Path, more: Sequence[str])
     if isinstance(tokenizer, str) and tokenizer not in TOKENIZERS:
         found["tokenizer"] = (home / tokenizer).as_posix()
     return found
+
+
+def _checked_weights(values: Any, name: str) -> Mapping[str, float]:
+    """Refuse weights of search that mean nothing."""
+    if not isinstance(values, dict):
+        raise OptionError("search", f"in {name} must be a table", value=values, hint="write [search]")
+    try:
+        weights_of(values)
+    except OptionError as error:
+        hint = f"[search] in {name} says it; {error.hint}"
+        raise OptionError(error.subject, error.rule, value=error.value, hint=hint) from error
+    return values
 
 
 def _check_shape(key: str, value: Any, name: str) -> None:

@@ -18,6 +18,7 @@ from spanwise.cli import (
     inspecting,
     linking,
     reading,
+    searching,
     sizing,
     storing,
 )
@@ -87,7 +88,7 @@ def build_parser() -> Parser:
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for add in (
-        _chunk, _check, _index, _store, _inspect, _read, _stats, _diff, _links, _strategies, _config, _demo,
+        _chunk, _check, _index, _search, _store, _inspect, _read, _stats, _diff, _links, _strategies, _config, _demo,
         _completion,
     ):  # fmt: skip
         add(commands)
@@ -265,6 +266,39 @@ def _check(commands: Any) -> None:
     command.add_argument("--figures", metavar="DIR", help="as for chunk, if it was given there")
     command.add_argument("--keep-all", action="store_true", help="as for chunk, if it was given there")
     _settings(command)
+
+
+def _search(commands: Any) -> None:
+    command = _command(
+        commands, "search", "find passages that answer a question, with their place in the source", searching.run,
+        'spanwise search "who approves a trip?" --store docs.db',
+        'spanwise search "who approves a trip?" --store docs.db --tenant acme --budget 1000 --json',
+        'spanwise search "daily rate" --store docs.db --type table --path "travel/*" --explain', takes="QUERY",
+    )  # fmt: skip
+    command.add_argument("query", metavar="QUERY", help="words or a question; - for stdin")
+    command.add_argument("--store", required=True, metavar="PATH", help="the store's file, or postgresql://...")
+    command.add_argument("--tenant", metavar="NAME", help="whose documents; default: those that belong to none")
+    command.add_argument("--no-vectors", dest="vectors", action="store_false", help="search the words alone")
+    command.add_argument("--config", metavar="FILE", help="its table [search] has the weights; default: the nearest")
+    amount = command.add_argument_group("how much")
+    amount.add_argument("--limit", type=_number, metavar="N", help="passages (5; with a budget as many as it holds)")
+    amount.add_argument("--budget", type=_number, metavar="N", help="tokens of all passages together")
+    amount.add_argument("--tokenizer", metavar="NAME", help="counts the budget; default: as for chunk")
+    amount.add_argument("--parents", action="store_true", help="the parent's text, of chunks that have one")
+    filters = command.add_argument_group("which documents")
+    filters.add_argument("--label", dest="labels", action="append", default=[], metavar="NAME", help="has this label")
+    filters.add_argument("--space", metavar="KEY", help="is of this space of Confluence")
+    filters.add_argument("--path", metavar="GLOB", help="its file is named so: * any characters, ? one")
+    filters.add_argument("--since", metavar="DATE", help="was changed on that day or later")
+    filters.add_argument("--until", metavar="DATE", help="was changed on that day or earlier")
+    filters.add_argument(
+        "--type", metavar="NAME", help="of the source (pdf, html ...) or of the chunk (table, code ...)"
+    )
+    output = command.add_argument_group("output")
+    output.add_argument("--full", action="store_true", help="the whole text of every passage")
+    output.add_argument("--explain", action="store_true", help="the parts of every score")
+    output.add_argument("--json", action="store_true", help="as JSON, with everything that is known of a passage")
+    output.add_argument("-q", "--quiet", action="store_true", help="no summary")
 
 
 def _inspect(commands: Any) -> None:

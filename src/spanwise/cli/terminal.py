@@ -16,6 +16,7 @@ from unicodedata import combining, east_asian_width
 
 _COLOURS: Final = {
     "head": "33", "strong": "1", "overlap": "36", "context": "35", "error": "31", "good": "32", "dim": "2",
+    "match": "1;33",
 }  # fmt: skip
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _STEERING: Final = (*range(32), *range(127, 160), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))

@@ -1,0 +1,107 @@
+"""From a question to the words that are looked up, each with its weight in the tenant's own documents.
+
+A question may be a pasted page: its first 20,000 characters are read, and of their words the 64 rarest that occur in
+the tenant's chunks are searched. So its cost is bounded, whatever somebody pastes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from spanwise.analysis import QueryWord, query_words
+from spanwise.retrieval.function_words import FUNCTION_WORDS
+from spanwise.stores import Shelf
+from spanwise.stores.values import Candidate, Statistics
+
+MOST_CHARACTERS: Final = 20_000
+MOST_WORDS: Final = 64
+_K1: Final = 1.2
+_B: Final = 0.75
+_TELLING: Final = 0.3
+_LITTLE: Final = 0.25  # what a word counts that only holds a sentence together
+_NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+class Word(NamedTuple):
+    """A word of a question, the terms that stand for it, and how much it says: rare words say more."""
+
+    text: str
+    terms: tuple[str, ...]
+    weight: float
+
+
+class Query(NamedTuple):
+    """A question as it is looked up."""
+
+    text: str
+    words: tuple[Word, ...]
+    chunks: int
+    average_length: float
+
+    @property
+    def terms(self) -> list[str]:
+        """All terms of all words, each once."""
+        return list(dict.fromkeys(term for word in self.words for term in word.terms))
+
+    @property
+    def telling(self) -> list[QueryWord]:
+        """The words worth marking in a text: not those that stand everywhere, unless there are no others."""
+        most = max((word.weight for word in self.words), default=0.0)
+        return [QueryWord(word.text, word.terms) for word in self.words if word.weight >= _TELLING * most]
+
+
+def prepared(question: str, shelf: Shelf) -> Query:
+    """Read a question, and weigh its words by the tenant's statistics."""
+    text = _NO_TEXT.sub(" ", question[: MOST_CHARACTERS + 1])
+    if len(text) > MOST_CHARACTERS:
+        text = text[: text.rfind(" ", MOST_CHARACTERS // 2, MOST_CHARACTERS)]  # no half word, if there is a space
+    words = query_words(text)
+    statistics = shelf.statistics(list(dict.fromkeys(term for word in words for term in word.terms)))
+    known = {word: _occurrences(word, statistics) for word in words}
+    rarest = sorted(words, key=lambda word: (not known[word], known[word]))[:MOST_WORDS]
+    chosen = set(rarest)
+    weighed = tuple(
+        Word(*word, _weight(known[word], statistics.chunks) * (_LITTLE if word.text in FUNCTION_WORDS else 1))
+        for word in words
+        if word in chosen
+    )
+    return Query(text.strip(), weighed, statistics.chunks, statistics.average_length)
+
+
+def _occurrences(word: QueryWord, statistics: Statistics) -> int:
+    """Say in how many chunks a word stands.
+
+    Its terms are those of several languages, and a chunk has one language: hardly any chunk holds two of them, so their
+    sum is right, and at worst too high, which makes the word count a little less.
+    """
+    return min(statistics.chunks, sum(statistics.frequencies.get(term, 0) for term in word.terms))
+
+
+def _weight(occurrences: int, chunks: int) -> float:
+    return math.log1p((chunks - occurrences + 0.5) / (occurrences + 0.5))
+
+
+def bm25_parts(query: Query, candidate: Candidate) -> dict[str, float]:
+    """Say what each word adds to a chunk's BM25; all terms of a word count as that word."""
+    length = candidate.length / query.average_length if query.average_length else 1.0
+    damping = _K1 * (1 - _B + _B * length)
+    parts: dict[str, float] = {}
+    counts = candidate.counts
+    for word in query.words:
+        if times := sum(counts.get(term, 0) for term in word.terms):
+            parts[word.text] = word.weight * times * (_K1 + 1) / (times + damping)
+    return parts
+
+
+def bm25(query: Query, candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Score chunks by the words alone."""
+    return {candidate.key: sum(bm25_parts(query, candidate).values()) for candidate in candidates}
+
+
+def share_of(query: Query, terms: Mapping[str, object] | set[str]) -> float:
+    """Say which share of a question stands among some terms, by the weight of its words."""
+    total = sum(word.weight for word in query.words)
+    return sum(word.weight for word in query.words if any(term in terms for term in word.terms)) / total if total else 0

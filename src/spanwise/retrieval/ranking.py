@@ -1,0 +1,135 @@
+"""Candidates by words and by vectors, fused, and lifted by headings, title, labels and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from spanwise.analysis import terms_of
+from spanwise.retrieval.fusion import Fused, fused, trust_of
+from spanwise.retrieval.queries import Query, bm25, bm25_parts, share_of
+from spanwise.retrieval.values import Explanation
+from spanwise.retrieval.weights import Weights
+from spanwise.stores import Shelf
+from spanwise.stores.values import Candidate, Filters, Found
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+_LEXICAL: Final = 200
+_NEAREST: Final = 50
+_LINKED: Final = 20  # the documents of the best hits, between which links are looked up
+
+
+class Ranked(NamedTuple):
+    """A chunk with its score and the reasons for it."""
+
+    found: Found
+    score: float
+    explanation: Explanation
+
+
+class _Scores(NamedTuple):
+    """What is known of the candidates before they are fetched."""
+
+    candidates: Mapping[int, Candidate]
+    cosines: Mapping[int, float]
+    fused: Mapping[int, Fused]
+    trust: float | None
+
+
+def ranked(
+    shelf: Shelf, query: Query, vector: Vector | None, filters: Filters, weights: Weights, most: int
+) -> list[Ranked]:
+    """Give the best chunks, best first."""
+    scores = _scored(shelf, query, vector, filters, weights, most)
+    keys = sorted(scores.fused, key=lambda key: (-sum(scores.fused[key]), key))[:most]
+    found = shelf.fetch(keys)
+    lifts = _lifts(shelf, query, found, scores, weights)
+    chunks = [_explained(query, one, scores, lifts[one.key]) for one in found]
+    return sorted(chunks, key=lambda one: (-one.score, one.found.document_id, one.found.position))
+
+
+def _scored(
+    shelf: Shelf, query: Query, vector: Vector | None, filters: Filters, weights: Weights, most: int
+) -> _Scores:
+    terms = query.terms
+    lexical = shelf.lexical(terms, filters, max(_LEXICAL, most)) if terms else []
+    candidates = {candidate.key: candidate for candidate in lexical}
+    if vector is None:
+        return _Scores(candidates, {}, fused(bm25(query, lexical), {}, 0.0, 0.0), None)
+    cosines = dict(shelf.nearest(vector, filters, max(_NEAREST, most)))
+    cosines |= shelf.cosines(vector, [key for key in candidates if key not in cosines])
+    coverage = max((share_of(query, candidate.counts) for candidate in lexical), default=0.0)
+    trust = trust_of(bm25(query, lexical), cosines, coverage)
+    others = [key for key in cosines if key not in candidates]
+    if terms and others:
+        candidates |= {candidate.key: candidate for candidate in shelf.counts(terms, others)}
+    words = bm25(query, list(candidates.values()))
+    return _Scores(candidates, cosines, fused(words, cosines, weights.vector, trust), trust)
+
+
+def _explained(query: Query, found: Found, scores: _Scores, lifts: Mapping[str, float]) -> Ranked:
+    key = found.key
+    parts = bm25_parts(query, scores.candidates[key]) if key in scores.candidates else {}
+    explanation = Explanation(
+        words=scores.fused[key].words,
+        vector=scores.fused[key].vector,
+        bm25=sum(parts.values()),
+        cosine=scores.cosines.get(key),
+        trust=scores.trust,
+        matched=parts,
+        **lifts,
+    )
+    return Ranked(found, explanation.score, explanation)
+
+
+def _lifts(
+    shelf: Shelf, query: Query, found: Sequence[Found], scores: _Scores, weights: Weights
+) -> dict[int, dict[str, float]]:
+    """Say what headings, title, labels and links add to each chunk."""
+    links = _linked(shelf, found, scores)
+    documents = {one.document_id: _of_document(query, one, weights) for one in found}
+    lifts: dict[int, dict[str, float]] = {}
+    for one in found:
+        into, out = links.get(one.document_id, (0.0, 0.0))
+        lifts[one.key] = documents[one.document_id] | {
+            "headings": weights.headings * _share(query, one.record["headings_path"], one.source.language),
+            "links_in": weights.links_in * into,
+            "links_out": weights.links_out * out,
+        }
+    return lifts
+
+
+def _of_document(query: Query, found: Found, weights: Weights) -> dict[str, float]:
+    metadata, language = found.source.metadata, found.source.language
+    return {
+        "title": weights.title * _share(query, [metadata.get("title") or ""], language),
+        "labels": weights.labels * _share(query, metadata.get("labels") or (), language),
+    }
+
+
+def _share(query: Query, texts: Iterable[str], language: str) -> float:
+    words = "\n".join(texts)
+    return share_of(query, set(terms_of(words, language))) if words else 0.0
+
+
+def _linked(shelf: Shelf, found: Sequence[Found], scores: _Scores) -> dict[str, tuple[float, float]]:
+    """Say of each document how good those are that link to it, and those that it links to, beside the best of all."""
+    base: dict[str, float] = {}
+    for one in found:  # they come best first
+        base.setdefault(one.document_id, sum(scores.fused[one.key]))
+    names = list(base)[:_LINKED]
+    pairs: Any = shelf.links(names) if len(names) > 1 else ()
+    best = max(base.values(), default=0.0) or 1.0
+    links: dict[str, tuple[float, float]] = {}
+    for source, target in sorted(pairs):
+        if source != target and source in base and target in base:
+            into, out = links.get(target, (0.0, 0.0))
+            links[target] = max(into, base[source] / best), out
+            into, out = links.get(source, (0.0, 0.0))
+            links[source] = into, max(out, base[target] / best)
+    return links

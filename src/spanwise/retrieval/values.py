@@ -1,0 +1,102 @@
+"""What a search gives back: passages with their place in the source and the reasons for their rank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final
+
+_DIGITS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The parts of a score; `words` to `links_out` add up to it."""
+
+    words: float
+    """BM25 of the best chunk, as a share of the best that any chunk reached."""
+    vector: float = 0.0
+    headings: float = 0.0
+    title: float = 0.0
+    labels: float = 0.0
+    links_in: float = 0.0
+    links_out: float = 0.0
+    bm25: float = 0.0
+    cosine: float | None = None
+    """None where no model had a say."""
+    trust: float | None = None
+    """How far the model's word was taken, from 0 to 1."""
+    matched: Mapping[str, float] | None = None
+    """What each word of the question added to BM25."""
+
+    @property
+    def score(self) -> float:
+        """The sum of the parts."""
+        return math.fsum(getattr(self, name) for name in PARTS)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the parts by name."""
+        parts = {item.name: _rounded(getattr(self, item.name)) for item in fields(self) if item.name != "matched"}
+        return parts | {"matched": {word: _rounded(value) for word, value in (self.matched or {}).items()}}
+
+
+PARTS: Final = ("words", "vector", "headings", "title", "labels", "links_in", "links_out")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that answers: one chunk, or neighbours read as one text."""
+
+    document_id: str
+    chunk_ids: tuple[str, ...]
+    score: float
+    normalized_text: str
+    full_text: str
+    embedding_text: str
+    headings_path: tuple[str, ...]
+    page_start: int | None
+    page_end: int | None
+    char_start: int
+    char_end: int
+    verbatim: bool
+    """Whether `normalized_text` is `document.text[char_start:char_end]`, character by character."""
+    truncated: bool
+    """Whether the passage was cut to fit the budget."""
+    url: str | None
+    title: str | None
+    file_path: str | None
+    labels: tuple[str, ...]
+    updated_at: str | None
+    language: str
+    parent_id: str | None
+    """The parent whose text this is, where parents were asked for."""
+    marks: tuple[tuple[int, int], ...]
+    """Where words of the question stand in `normalized_text`."""
+    navigation: Mapping[str, Any]
+    explain: Explanation
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the hit ready for JSON."""
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        lists: dict[str, Any] = {name: list(values[name]) for name in ("chunk_ids", "headings_path", "labels")}
+        values |= lists | {"marks": [list(mark) for mark in self.marks], "navigation": dict(self.navigation)}
+        return values | {"score": _rounded(self.score), "explain": self.explain.to_dict()}
+
+
+class Hits(tuple[Hit, ...]):
+    """The hits of a search, best first; a tuple that also says what its reader should know."""
+
+    notes: tuple[str, ...]
+    """What was done otherwise than asked, such as a model that couldn't be used."""
+
+    def __new__(cls, hits: Iterable[Hit] = (), notes: Iterable[str] = ()) -> Hits:
+        """Keep the hits and what is to be said of them."""
+        made = super().__new__(cls, hits)
+        made.notes = tuple(notes)
+        return made
+
+
+def _rounded(value: Any) -> Any:
+    """Give numbers with as many digits as two stores agree on."""
+    return round(value, _DIGITS) if isinstance(value, float) else value

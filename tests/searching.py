@@ -1,0 +1,71 @@
+"""Documents in a store in memory, ready to be searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import spanwise
+from memory_store import MemoryStore
+from spanwise.documents import Document
+from spanwise.embedding import quantized
+from spanwise.indexing.analysing import entries_of, language_of
+from spanwise.stores import Store
+from spanwise.stores.values import Change, Model, Source
+
+
+class TableEmbedder:
+    """A model that knows the vector of each text by heart; of any other it says the first."""
+
+    def __init__(
+        self, table: Mapping[str, NDArray[np.float32]], query: NDArray[np.float32], name: str = "table"
+    ) -> None:
+        self.table, self.query, self.name = table, query, name
+        self.dimension = len(query)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.stack([self.table[text] for text in texts])
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return self.query
+
+
+def stored(
+    documents: Sequence[Document],
+    *,
+    store: Store | None = None,
+    tenant: str = "",
+    embedder: Any = None,
+    links: Mapping[str, Sequence[str]] | None = None,
+    strategy: str = "structure",
+    **options: Any,
+) -> Any:
+    """Put documents on a tenant's shelf; `links` says which document links to which."""
+    store = store or MemoryStore()
+    model = Model(embedder.name, embedder.dimension) if embedder else None
+    with store.writing(tenant, model) as writer:
+        for document in documents:
+            records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, **options)]
+            vectors = None
+            if embedder and records:
+                made = quantized(embedder.embed([record["embedding_text"] for record in records]))
+                vectors = [row.tobytes() for row in made]
+            language = language_of(document)
+            entries = entries_of(records, document, language, document.document_id)
+            if vectors:
+                made_of = zip(entries, vectors, strict=True)
+                entries = tuple(replace(entry, vector=one if entry.terms else None) for entry, one in made_of)
+            name = document.document_id
+            targets = tuple((links or {}).get(name, ()))
+            source = Source(name, "", document.metadata.to_dict(), language, (name,), targets)
+            writer.commit([Change(source, added=entries)])
+    return store
+
+
+def note(text: str, name: str, **metadata: Any) -> Document:
+    """Read a note that has a name."""
+    return spanwise.read_text(text, document_id=name, **metadata)

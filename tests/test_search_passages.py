@@ -1,0 +1,194 @@
+"""Neighbours become one passage: no character twice, every character at its place; and never more than the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import made_markdown
+import spanwise
+from searching import note, stored
+from spanwise.documents import Document
+from spanwise.retrieval.budgets import Taken, gathered, within_budget
+from spanwise.retrieval.passages import Passage, Unit, as_units
+from spanwise.retrieval.ranking import Ranked
+from spanwise.retrieval.values import Explanation
+from spanwise.stores.values import Found
+from spanwise.strategies import STRATEGIES
+from spanwise.tokens import Tokenizer, tokenizer_of
+
+SIZES = {"simple": {"max_chars": 120}, "sentence": {"max_tokens": 40, "max_chars": 150}}
+
+
+def all_found(document: Document, strategy: str, **options: Any) -> list[Found]:
+    shelf = stored([document], strategy=strategy, **options).shelf("")
+    return shelf.fetch(sorted(shelf.rows))
+
+
+def units_of(found: Sequence[Found]) -> list[Unit]:
+    """Rank chunks in the order in which they stand."""
+    chunks = [Ranked(one, 1 - place / 1000, Explanation(1 - place / 1000)) for place, one in enumerate(found)]
+    return as_units(chunks, {})
+
+
+def ranges(passage: Passage) -> tuple[int, int]:
+    return passage.place(0), passage.place(len(passage.text) - 1) + 1
+
+
+def assert_lawful(document: Document, taken: Sequence[Taken]) -> None:
+    """Every passage is text of the document, in order, and none shares a character with another."""
+    covered = sorted(ranges(one.passage) for one in taken)
+    assert all(before[1] <= after[0] for before, after in pairwise(covered))
+    ids = [name for one in taken for unit in one.passage.units for name in unit.chunk_ids]
+    assert len(ids) == len(set(ids))
+    for passage, start, end in taken:
+        text, segments = passage.laid_out
+        for segment in segments:
+            assert text[segment.at : segment.until] == document.text[segment.start : segment.end]
+        assert all(one.end <= other.start for one, other in pairwise(segments))
+        gaps = [(one.until, other.at) for one, other in pairwise(segments)]
+        assert all(not text[one:other].strip() for one, other in gaps)  # what isn't the source's is white space
+        if passage.is_verbatim(start, end):
+            assert text[start:end] == document.text[passage.place(start) : passage.place(end - 1) + 1]
+        units = passage.units
+        assert all(one.found.position + 1 == other.found.position for one, other in pairwise(units))
+
+
+def leads_are_exact(document: Document, found: Sequence[Found]) -> bool:
+    ranges = [(one.record["char_start"], one.record["char_end"]) for one in found]
+    gaps = [document.text[before[1] : after[0]] for before, after in pairwise(ranges)]
+    return all(one.lead == gap for one, gap in zip(found[1:], gaps, strict=True))
+
+
+def options_of(strategy: str) -> dict[str, Any]:
+    return SIZES.get(strategy, {"max_tokens": 40})
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(max_examples=40)
+@given(text=made_markdown.markdown(), chosen=st.randoms(use_true_random=False), share=st.floats(0.2, 1))
+def test_neighbours_read_as_the_source(strategy: str, text: str, chosen: Any, share: float) -> None:
+    document = note(text, "note")
+    found = all_found(document, strategy, **options_of(strategy))
+    some = [one for one in found if chosen.random() <= share]
+    chosen.shuffle(some)
+    taken = gathered(units_of(some), 1000)
+    assert_lawful(document, taken)
+    assert {name for one in taken for unit in one.passage.units for name in unit.chunk_ids} == {
+        one.record["chunk_id"] for one in some
+    }
+    scores = [one.passage.best.score for one in taken]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("strategy", sorted(set(STRATEGIES) - {"sentence", "hierarchical"}))
+@settings(max_examples=20)
+@given(text=made_markdown.markdown())
+def test_all_chunks_together_are_the_document(strategy: str, text: str) -> None:
+    document = note(text, "note")
+    found = all_found(document, strategy, **options_of(strategy))
+    taken = gathered(units_of(found), 1000)
+    # a comment is left out of a core, and out of what is read between two
+    in_one_piece = all(len([1 for piece in one.record["pieces"] if piece["role"] == "core"]) == 1 for one in found)
+    for passage, start, end in taken:
+        first, last = ranges(passage)
+        exact = in_one_piece and leads_are_exact(document, found)
+        assert passage.is_verbatim(start, end) == exact
+        assert not exact or passage.text == document.text[first:last]
+    assert len(taken) <= 1
+
+
+def test_overlap_and_repeated_heads_are_not_repeated() -> None:
+    rows = "\n".join(f"| row {number} | {number * 7} |" for number in range(40))
+    text = f"# T\n\n{'One sentence more. ' * 60}\n\n| a | b |\n|---|---|\n{rows}\n\nThe end of it."
+    document = note(text, "note")
+    found = all_found(document, "structure", max_tokens=60, target_tokens=35, min_tokens=1, overlap_tokens=12)
+    assert any(piece["role"] == "overlap_prev" for one in found for piece in one.record["pieces"])
+    assert any(piece["role"] == "context" for one in found for piece in one.record["pieces"])
+    (taken,) = gathered(units_of(found), 5)
+    assert taken.passage.text == text[5:]
+    assert taken.passage.text.count("| a | b |") == 1
+
+
+def test_a_sentence_over_a_page_break_keeps_its_places() -> None:
+    pages = ["First page. It ends in the middle of a", "sentence that goes on here. Then one more. " * 8]
+    document = spanwise.read_pages(pages, document_id="paged")
+    found = all_found(document, "sentence", max_tokens=40, max_chars=120)
+    taken = gathered(units_of(found), 5)
+    assert_lawful(document, taken)
+    assert not taken[0].passage.is_verbatim(0, len(taken[0].passage.text))
+    assert "middle of a sentence that goes on" in taken[0].passage.text
+
+
+def test_only_neighbours_are_joined() -> None:
+    document = note("\n\n".join(f"# H{number}\n\nText number {number}." for number in range(6)), "note")
+    found = all_found(document, "structure")
+    taken = gathered(units_of([found[place] for place in (4, 0, 2, 1)]), 5)
+    positions = [[unit.found.position for unit in one.passage.units] for one in taken]
+    assert positions == [[4], [0, 1, 2]]
+    assert taken[1].passage.best.found.position == 0
+
+
+def test_a_limit_counts_passages_not_chunks() -> None:
+    document = note("\n\n".join(f"# H{number}\n\nText number {number}." for number in range(9)), "note")
+    found = all_found(document, "structure")
+    taken = gathered(units_of([found[place] for place in (0, 4, 1, 5, 8, 2)]), 2)
+    assert [[unit.found.position for unit in one.passage.units] for one in taken] == [[0, 1], [4, 5]]
+
+
+@pytest.mark.parametrize("tokenizer", ["cl100k", "approx", "words"])
+@settings(max_examples=60)
+@given(text=made_markdown.markdown(), chosen=st.randoms(use_true_random=False), budget=st.integers(16, 200))
+def test_a_budget_is_never_passed(tokenizer: str, text: str, chosen: Any, budget: int) -> None:
+    document = note(text, "note")
+    found = all_found(document, "structure", max_tokens=90)
+    chosen.shuffle(found)
+    counter: Tokenizer = tokenizer_of(tokenizer)
+    taken = within_budget(units_of(found), 1000, budget, counter, lambda _: [])
+    assert_lawful(document, taken)
+    texts = [passage.text[start:end] for passage, start, end in taken]
+    assert sum(map(counter.count, texts)) <= budget
+    assert all(text.strip() == text and text for text in texts if not text.startswith((" ", "\t")))
+    assert bool(texts) == bool(found)
+
+
+def test_what_is_cut_keeps_the_sentences_that_answer() -> None:
+    filler = "This sentence says nothing of interest. " * 20
+    document = note(f"# H\n\n{filler}The zebra sleeps here. {filler}", "note")
+    hits = spanwise.search("zebra", stored([document]), budget=30)
+    assert len(hits) == 1
+    assert hits[0].truncated
+    assert "The zebra sleeps here." in hits[0].normalized_text
+    assert hits[0].normalized_text == document.text[hits[0].char_start : hits[0].char_end]
+    assert tokenizer_of("cl100k").count(hits[0].normalized_text) <= 30
+    assert hits[0].full_text == hits[0].normalized_text
+
+
+def test_parents_stand_once_for_their_chunks() -> None:
+    document = note("\n\n".join(f"Paragraph {number} about zebras." for number in range(4)), "note")
+    shelf = stored([document], strategy="fixed", max_tokens=20, target_tokens=16, min_tokens=1).shelf("")
+    children = shelf.fetch(sorted(shelf.rows))[:3]
+    whole = document.text
+    parent = Found(
+        99, "note", 0,
+        {**children[0].record, "chunk_id": "parent", "normalized_text": whole, "full_text": whole, "char_start": 0,
+         "char_end": len(whole), "pieces": [{"start": 0, "end": len(whole), "role": "core", "joiner": ""}]},
+        "", children[0].source,
+    )  # fmt: skip
+    adopted = [
+        Found(one.key, "note", one.position, {**one.record, "parent_id": "parent"}, one.lead, one.source)
+        for one in children
+    ]
+    chunks = [Ranked(one, 1.0, Explanation(1.0)) for one in adopted]
+    assert len(adopted) > 1
+    (unit,) = as_units(chunks, {"parent": parent})
+    assert unit.is_parent
+    assert unit.chunk_ids == tuple(one.record["chunk_id"] for one in children)
+    (taken,) = gathered([unit], 5)
+    assert taken.passage.text == whole
+    assert len(as_units(chunks, {})) == len(adopted)
