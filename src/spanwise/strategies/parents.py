@@ -96,13 +96,23 @@ def _between_blocks(task: Task, units: Sequence[Unit]) -> Iterator[Unit]:
     size = task.content_tokens(units[0].start, units[-1].end)
     share = -(-size // -(-size // max(room, 1))) if size else room
     first = 0
-    for number in range(1, len(pieces)):
+    while first < len(pieces):
+        until = _end_of_share(task, pieces, first, room, share)
+        yield pieces[first].to(pieces[until - 1])
+        first = until
+
+
+def _end_of_share(task: Task, pieces: list[Unit], first: int, room: int, share: int) -> int:
+    """Say where a parent ends that begins with a piece: when it has its share; a rest that fits stays whole."""
+    rest = pieces[first].to(pieces[-1])
+    if fits(task, rest, room - _owed(task, rest)):
+        return len(pieces)
+    for number in range(first + 1, len(pieces)):
         grown = pieces[first].to(pieces[number])
         full = task.content_tokens(grown.start, pieces[number - 1].end) >= share
         if full or not fits(task, grown, room - _owed(task, grown)):
-            yield pieces[first].to(pieces[number - 1])
-            first = number
-    yield pieces[first].to(pieces[-1])
+            return number
+    return len(pieces)
 
 
 def _broken(task: Task, unit: Unit, room: int) -> list[Unit]:
