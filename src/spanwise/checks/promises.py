@@ -139,11 +139,20 @@ def _child_sections(case: Case) -> Faults:
     mixed = sorted(kinds & ({"table"} if case.options.mix_code else _APART))
     if mixed and len([block for block in body if block.kind != "rule"]) > 1:
         yield "promise", f"a {mixed[0]} stands in one child with other blocks"
-    parent = case.parent
-    if parent and not any(  # what the parent cuts its child can't have whole
-        block.start < parent["char_start"] or block.end > parent["char_end"] for block in case.cut_blocks()
-    ):
+    if not _makes_room(case):
         yield from _whole_if_they_fit(case, None)
+
+
+def _makes_room(case: Case) -> bool:
+    """Whether a block may be cut though it fits: where the parent cuts it, and where it makes room for a heading."""
+    parent, blocks = case.parent, case.document.blocks
+    for index in case.record["core_block_indices"]:
+        block = blocks[index]
+        whole = case.record["char_start"] <= block.start and block.end <= case.record["char_end"]
+        led = index and blocks[index - 1].kind in _CLOSING and block.kind not in _APART
+        if not whole and (led or (parent and (block.start < parent["char_start"] or block.end > parent["char_end"]))):
+            return True
+    return False
 
 
 def _parent_sections(case: Case) -> Faults:

@@ -184,13 +184,31 @@ def _packed(task: Task, section: list[Draft], room: int, lead: Draft | None) -> 
 
 
 def led(task: Task, lead: Draft | None, draft: Draft, limit: int) -> list[Draft]:
-    """Give a draft together with what leads to it, if both fit; the kind stays its own."""
+    """Give a draft together with what leads to it; the kind stays its own. Tables, code and figures stay whole."""
     if lead is None:
         return [draft]
-    if not lead.grow(draft, task, limit):
+    if lead.grow(draft, task, limit):
+        lead.kind = draft.kind
+        return [lead]
+    if draft.kind in _APART or draft.kind == "figure":
         return [lead, draft]
-    lead.kind = draft.kind
-    return [lead]
+    return _parted(task, lead, draft, limit)
+
+
+def _parted(task: Task, lead: Draft, draft: Draft, limit: int) -> list[Draft]:
+    """Cut a block near its middle, so that what leads to it doesn't stand alone; a single sentence stays whole."""
+    tokens, block = task.tokens, clipped(task.document.blocks[draft.first], draft.start, draft.end)
+    cutter = block_cuts(task.text, block, lambda: task.language)[0]
+    units = divide_once(task.text, (draft.start, draft.end), cutter)
+    begins, _ = tokens.at_edges(units)
+    middle = (draft.begin + draft.finish - lead.size) / 2
+    cut = min(range(1, len(units)), key=lambda place: abs(begins[place] - middle), default=0)
+    if cut:
+        left = Draft(draft.kind, draft.start, units[cut - 1][1], draft.first, draft.begin, tokens.at(units[cut - 1][1]))
+        if lead.grow(left, task, limit):
+            lead.kind = draft.kind
+            return [lead, Draft(draft.kind, units[cut][0], draft.end, draft.first, begins[cut], draft.finish)]
+    return [lead, draft]
 
 
 def _owed(task: Task, draft: Draft) -> int:
