@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any, Final
 
 from spanwise.inspection.data import data_of
+from spanwise.inspection.looks import looks_of, styles_in
 from spanwise.inspection.markup import counted, escaped, named
 from spanwise.inspection.plot import plot_of
 from spanwise.inspection.text import text_of
@@ -48,11 +49,18 @@ def page_of(inspection: Inspection) -> Iterator[str]:
     yield from _header(inspection)
     yield _DETAILS
     yield '<main id="document">\n'
+    yield from looks_of(inspection)
     yield from text_of(inspection)
     yield "</main>\n"
     yield from _left_out(inspection)
     yield f'<script type="application/json" id="data">{data_of(inspection)}</script>\n'
-    yield f"<script>{_own('page.js')}</script>\n</body>\n</html>\n"
+    yield from (f"<script>{_own(name)}</script>\n" for name in _scripts(inspection))
+    yield "</body>\n</html>\n"
+
+
+def _scripts(inspection: Inspection) -> tuple[str, ...]:
+    """Name the scripts, each before those that use it."""
+    return ("page.js",) if inspection.looks is None else ("alignment.js", "frame.js", "looks.js", "page.js")
 
 
 @cache
@@ -60,13 +68,17 @@ def _own(name: str) -> str:
     return files("spanwise.inspection").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(name: str) -> str:
-    return "'sha256-" + b64encode(hashlib.sha256(_own(name).encode()).digest()).decode("ascii") + "'"
+def _hash(words: str) -> str:
+    return "'sha256-" + b64encode(hashlib.sha256(words.encode()).digest()).decode("ascii") + "'"
 
 
 def _head(inspection: Inspection) -> Iterator[str]:
+    scripts = " ".join(_hash(_own(name)) for name in _scripts(inspection))
+    styles = " ".join([_hash(_own("page.css")), *map(_hash, styles_in(inspection))])
+    # a browser holds the policy against the attributes of a page even while that is only parsed
+    attributes = "" if inspection.looks is None else "style-src-attr 'unsafe-inline'; "
     policy = (
-        f"default-src 'none'; img-src data:; style-src {_hash('page.css')}; script-src {_hash('page.js')}; "
+        f"default-src 'none'; img-src data:; style-src {styles}; {attributes}script-src {scripts}; "
         "base-uri 'none'; form-action 'none'"
     )
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
