@@ -4,43 +4,13 @@
 // units name.
 const alignmentOf = (() => {
   const BLANK = /[\s\u00ad\u200b\u2060]+/g; // also what the reader drops because nobody sees it
-  const UNSHOWN = new Set(["script", "style", "template", "noframes"]);
   const FAR = 4000; // letters that may stand between two neighbours
 
   const lettersOf = (text) => text.replace(BLANK, "");
 
-  // ------------------------------------------------------------------------------------------ elements by their XPaths
-
-  const STEP = /^(.*)\/(?:\*\[local-name\(\)=(["'])(.*)\2\]|([a-z][a-z0-9-]*))(?:\[(\d+)\])?$/s;
-
-  function finderIn(page) {
-    const known = new Map([["", page]]);
-    const named = new Map();
-    const childrenOf = (parent) => {
-      if (!named.has(parent)) {
-        const names = new Map();
-        for (const child of parent.children) {
-          if (!names.has(child.localName)) names.set(child.localName, []);
-          names.get(child.localName).push(child);
-        }
-        named.set(parent, names);
-      }
-      return named.get(parent);
-    };
-    return function find(path) {
-      if (!known.has(path)) {
-        const step = STEP.exec(path);
-        const parent = step && find(step[1]);
-        const found = parent && childrenOf(parent).get(step[3] ?? step[4])?.[Number(step[5] ?? 1) - 1];
-        known.set(path, found ?? null);
-      }
-      return known.get(path);
-    };
-  }
-
   // --------------------------------------------------------------------------------------------- the letters of a page
 
-  function textOf(body, leftOut) {
+  function textOf(root, leftOut) {
     const nodes = []; // text nodes with letters: where these begin, and after how many others that don't count
     const spans = new Map(); // element: its letters
     const words = [];
@@ -55,7 +25,7 @@ const alignmentOf = (() => {
         length += letters.length;
         return false;
       }
-      if (node.nodeType !== Node.ELEMENT_NODE || UNSHOWN.has(node.localName)) return false;
+      if (node.nodeType !== Node.ELEMENT_NODE) return false;
       if (leftOut.has(node)) {
         passed += 1;
         return false;
@@ -63,19 +33,19 @@ const alignmentOf = (() => {
       spans.set(node, [length, length]);
       return true;
     };
-    let node = body;
+    let node = root;
     while (node) {
       if (enter(node) && node.firstChild) {
         node = node.firstChild;
         continue;
       }
-      while (node !== body && !node.nextSibling) {
+      while (node !== root && !node.nextSibling) {
         node = node.parentNode;
         spans.get(node)[1] = length;
       }
-      node = node === body ? null : node.nextSibling;
+      node = node === root ? null : node.nextSibling;
     }
-    spans.set(body, [0, length]);
+    spans.set(root, [0, length]);
     return { letters: words.join(""), nodes, spans };
   }
 
@@ -176,24 +146,22 @@ const alignmentOf = (() => {
     };
   }
 
-  function aligned(parsed, known, text) {
-    const find = finderIn(parsed);
-    let path = "";
+  // Say where ranges of the text stand among the elements that were built; the first of them holds all others.
+  function aligned(elements, known, text) {
     let reached = 0;
-    const units = known.units.map(([shared, rest, steps]) => {
-      path = path.slice(0, shared) + rest;
+    const units = known.units.map(([number, steps]) => {
       const edges = steps.map((step) => (reached += step));
       const ranges = [];
       for (let at = 0; at < edges.length; at += 2) ranges.push([edges[at], edges[at + 1]]);
-      return { element: path ? find(path) : null, ranges };
+      return { element: elements[number] ?? null, ranges };
     });
     const holding = new Set();
     for (const { element } of units) {
       for (let each = element; each && !holding.has(each); each = each.parentNode) holding.add(each);
     }
-    const said = known.leftOut.map(find).filter(Boolean);
+    const said = known.leftOut.map((number) => elements[number]);
     const leftOut = new Set(said.filter((element) => !holding.has(element)));
-    const page = textOf(parsed.body, leftOut);
+    const page = textOf(elements[0], leftOut);
     const pieces = matched(page, units, text);
     const between = pointsOf(page);
 

@@ -1,90 +1,60 @@
 "use strict";
-// A page in a frame that runs nothing and loads nothing. It is built in a document that no browser shows, what could
-// act is taken away there, and only then it is put into the frame, whose sandbox and security policy would stop it too.
-const framed = (() => {
-  const ACTING = "script, link, meta, base, iframe, frame, object, embed, applet, portal, fencedframe, source, track, " +
-    "animate, animateMotion, animateTransform, set, discard, foreignObject iframe, title, noembed, noframes";
-  const LEADING = new Set([ // attributes that name an address, or do something by themselves
-    "src", "srcset", "href", "xlink:href", "poster", "background", "data", "action", "formaction", "ping", "srcdoc",
-    "manifest", "codebase", "archive", "classid", "cite", "longdesc", "profile", "usemap", "imagesrcset", "lowsrc",
-    "dynsrc", "autofocus", "autoplay", "target", "download", "nonce", "integrity", "is", "popover", "popovertarget",
-    "command", "commandfor", "http-equiv", "attributionsrc", "contenteditable", "accesskey", "inert",
-  ]);
-  const ADDRESS = /url\(\s{0,9}(?:"[^"]{0,2000}"|'[^']{0,2000}'|[^)]{0,2000})\s{0,9}\)/gi;
-  const KEPT = /^url\(\s{0,9}["']?(?:data:image\/|#)/i;
+// A page in a frame: built element by element of what was found harmless, not parsed. The frame's sandbox and security
+// policy would let nothing act or load in any case.
+const built = (() => {
+  const WORLDS = ["http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"];
+  const DEEPEST = 400; // what is nested more deeply stands side by side: a browser's own stack has an end
   const PLAIN = `
     body { font: 16px/1.55 system-ui, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; margin: 1.2rem 1.4rem; }
-    table { border-collapse: collapse; } td, th { border: 1px solid #c8c8c8; padding: .3rem .6rem; text-align: start; }
+    table:not([border="0"], [role]) { border-collapse: collapse; }
+    table:not([border="0"], [role]) > * > tr > :is(td, th) { border: 1px solid #c8c8c8; padding: .3rem .6rem; }
     pre { background: #f4f4f2; padding: .7rem .9rem; overflow-x: auto; } img { max-width: 100%; }
-  `;
+    :any-link { color: #0b57b0; }
+  `; // for a page whose own style is not here
 
-  // A form or document answers for the names of what it holds: `form.firstChild` might be an input of that name.
-  function unnamed(parsed) {
-    const holders = "[name], form, button, fieldset, input, object, output, select, textarea, img, embed, iframe";
-    for (const element of Document.prototype.querySelectorAll.call(parsed, holders)) {
-      for (const name of ["name", "id", "form"]) Element.prototype.removeAttribute.call(element, name);
+  function dress(element, attributes) {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name === "style") element.style.cssText = value;
+      else if (name === "xlink:href") element.setAttribute("href", value);
+      else element.setAttribute(name, value);
     }
-    return parsed;
   }
 
-  const harmless = (css) =>
-    css.replace(ADDRESS, (found) => (KEPT.test(found) ? found : "url(data:,)")).replace(/@import\b[^;]{0,2000};?/gi, "");
-
-  function kept(element, name, value) {
-    if (name === "href" && (element.localName === "a" || element.localName === "area")) return "#";
-    if (name === "src" && element.localName === "img" && /^\s*data:image\//i.test(value)) return value;
-    return /href$/.test(name) && /^\s*#/.test(value) ? value : null;
-  }
-
-  function stripped(parsed) {
-    const sheets = [];
-    const styled = [];
-    for (const style of parsed.querySelectorAll("style")) {
-      sheets.push({ css: style.textContent, media: style.media ?? "" });
-      style.remove();
-    }
-    for (const element of parsed.querySelectorAll(ACTING)) element.remove();
-    for (const element of [parsed.documentElement, ...parsed.documentElement.querySelectorAll("*")]) {
-      for (const { name, value } of [...element.attributes]) {
-        const plain = name.toLowerCase();
-        if (plain === "style") {
-          styled.push([element, value]);
-          element.removeAttribute(name);
-        } else if (plain.startsWith("on")) {
-          element.removeAttribute(name);
-        } else if (LEADING.has(plain)) {
-          const left = kept(element, plain, value);
-          if (left === null) element.removeAttribute(name);
-          else element.setAttribute(name, left);
-        }
+  function elementsIn(page, steps) {
+    const elements = [];
+    const open = [];
+    const add = (node) => open[Math.min(open.length, DEEPEST) - 1]?.append(node);
+    for (const step of steps) {
+      if (typeof step === "string") {
+        add(step);
+      } else if (typeof step === "number") {
+        open.length -= step;
+      } else {
+        const [name, attributes, world] = step;
+        const element = page.createElementNS(WORLDS[world], name);
+        dress(element, attributes);
+        if (name === "details") element.open = true; // chunks may stand in it
+        add(element);
+        open.push(element);
+        elements.push(element);
       }
-      if (element.localName === "details") element.open = true; // chunks may stand in it
     }
-    return { sheets, styled };
+    return elements;
   }
 
-  function sheetOf(view, css, media = "") {
+  function sheetOf(view, [css, media]) {
     const sheet = new view.CSSStyleSheet({ media });
-    sheet.replaceSync(harmless(css));
-    for (let at = sheet.cssRules.length - 1; at >= 0; at -= 1) {
-      if (sheet.cssRules[at].type === CSSRule.FONT_FACE_RULE) sheet.deleteRule(at); // it would only be refused
-    }
+    sheet.replaceSync(css);
     return sheet;
   }
 
-  const parsedOf = (html) => unnamed(new DOMParser().parseFromString(html, "text/html"));
-
-  // Put a parsed page into a frame, with a style sheet of our own after its own ones.
-  function put(frame, parsed, css) {
-    const { sheets, styled } = stripped(parsed);
+  // Build a page in a frame, with a style sheet of our own after its own ones, and give its elements.
+  return function built(frame, known, css) {
     const page = frame.contentDocument;
-    const view = frame.contentWindow;
-    page.replaceChild(page.adoptNode(parsed.documentElement), page.documentElement);
-    for (const [element, words] of styled) element.style.cssText = harmless(words);
-    const own = sheets.map(({ css: words, media }) => sheetOf(view, words, media));
-    page.adoptedStyleSheets = [...(own.length ? own : [sheetOf(view, PLAIN)]), sheetOf(view, css)];
-    return page;
-  }
-
-  return { parsedOf, put };
+    const elements = elementsIn(page, known.steps);
+    page.replaceChild(elements[0], page.documentElement);
+    const sheets = [...(known.bare ? [[PLAIN, ""]] : []), ...known.sheets, [css, ""]];
+    page.adoptedStyleSheets = sheets.map((sheet) => sheetOf(frame.contentWindow, sheet));
+    return elements;
+  };
 })();

@@ -6,6 +6,7 @@ const looksOf = (() => {
   const LABEL = 17; // pixels that a label takes
   const HIGHEST = 1_000_000;
   const LANES = 4;
+  const SMALLEST = 0.4; // of its size
 
   function styleOf(glass) {
     const values = getComputedStyle(glass);
@@ -14,7 +15,7 @@ const looksOf = (() => {
       `::highlight(${name}) { background-color: color-mix(in srgb, ${colour} ${share}%, transparent); }`;
     return [
       ...COLOURS.map((each) => ground(`k${each}`, colour(`edge${each}`), 17)),
-      ...COLOURS.map((each) => ground(`current${each}`, colour(`edge${each}`), 30)),
+      ...COLOURS.map((each) => ground(`current${each}`, colour(`edge${each}`), 22)),
       ground("currentnone", colour("soft"), 25),
       ground("overlap-prev", "#ffc800", 45),
       ground("overlap-next", "#ffc800", 45),
@@ -50,14 +51,20 @@ const looksOf = (() => {
       set("repeated", chunks.flatMap((chunk) => piecesOf(chunk, (role) => role === "context")), 1);
     }
 
+    let lit = [];
     function one(index) {
-      const chunk = index === null ? null : chunks[index];
-      for (const colour of [...COLOURS, "none"]) {
-        const current = chunk && (chunk.colour ?? "none") === colour;
-        set(`current${colour}`, current ? cores[index] : [], 2);
-      }
+      for (const name of lit) registry?.delete(name);
+      lit = [];
+      if (index === null) return;
+      const chunk = chunks[index];
+      const found = [[`current${chunk.colour ?? "none"}`, cores[index], 2]];
       for (const role of ["overlap_prev", "overlap_next", "context"]) {
-        set(role.replace("_", "-"), chunk ? piecesOf(chunk, (each) => each === role) : [], 3);
+        found.push([role.replace("_", "-"), piecesOf(chunk, (each) => each === role), 3]);
+      }
+      for (const [name, ranges, priority] of found) {
+        if (!ranges.length) continue;
+        set(name, ranges, priority);
+        lit.push(name);
       }
     }
 
@@ -124,33 +131,36 @@ const looksOf = (() => {
     const frame = section.querySelector("iframe");
     const glass = section.querySelector(".glass");
     const gutter = section.querySelector(".gutter");
-    const parsed = framed.parsedOf(known.html);
-    const { rangesOf, leftOut, loose } = alignmentOf(parsed, known, text);
+    const elements = built(frame, known, styleOf(glass));
+    const page = frame.contentDocument;
+    const { rangesOf, leftOut, loose } = alignmentOf(elements, known, text);
     for (const element of leftOut) element.setAttribute("data-spanwise-left-out", "");
-    const page = framed.put(frame, parsed, styleOf(glass));
     const painter = painterOf(frame, chunks, rangesOf);
     painter.all();
     painter.set("left-out", loose.flatMap(wordsIn), 0);
     const marks = chunks.map(markOf);
     gutter.append(...marks);
     let bands = new Map();
+    let scale = 1;
 
     function measure() {
       const room = glass.clientWidth;
       if (!room) return; // not shown now
       const reached = scrollY; // it is lost while the frame is low
-      frame.style.width = `${room}px`;
-      frame.style.height = "900px";
+      Object.assign(frame.style, { width: `${room}px`, height: "900px" });
       const root = page.documentElement;
-      const width = Math.max(room, root.scrollWidth);
+      const width = Math.max(room, Math.min(root.scrollWidth, room / SMALLEST));
+      scale = room / width; // a page that needs more room is shown smaller
       frame.style.width = `${width}px`;
       for (let pass = 0; pass < 2; pass += 1) { // a page may grow with its window
         frame.style.height = `${Math.min(Math.max(root.scrollHeight, 120), HIGHEST)}px`;
       }
+      frame.style.transform = scale < 1 ? `scale(${scale})` : "";
+      glass.style.height = `${frame.offsetHeight * scale + 2}px`;
       scrollTo({ top: reached, behavior: "instant" });
       const found = boxesOf(page, painter.cores, width);
       bands = found.bands;
-      stand(found.reaches);
+      stand(found.reaches.map((reach) => reach && { top: reach.top * scale, bottom: reach.bottom * scale }));
     }
 
     function stand(reaches) {
@@ -179,7 +189,7 @@ const looksOf = (() => {
 
     function at(clientX, clientY) {
       const { left, top } = frame.getBoundingClientRect();
-      const [x, y] = [clientX - left, clientY - top];
+      const [x, y] = [(clientX - left) / scale, (clientY - top) / scale];
       let best = null;
       for (const [index, box] of bands.get(Math.floor(y / BAND)) ?? []) {
         if (x < box.left || x > box.right || y < box.top || y > box.bottom) continue;

@@ -1,7 +1,7 @@
-"""A web page as it looks: its own HTML, and where the document's text stands in it.
+"""A web page as it looks: what its frame is built of, and where the document's text stands in it.
 
-The HTML travels as a string of JSON, which is no markup to anybody. The page's script builds it in a frame that runs
-nothing, and finds there what these units name: an element, and the ranges of the document's text that it shows.
+The page's script builds it in a frame that runs nothing, and finds there what these units name: an element, and the
+ranges of the document's text that it shows.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
-from os.path import commonprefix
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from spanwise.documents import Document, Part, SourceRef
 from spanwise.inspection.markup import escaped, inside_script
+from spanwise.inspection.trees import tree_of
 from spanwise.inspection.values import Inspection
 from spanwise.offsets import utf16_offsets
 from spanwise.stretches import shown_stretches
@@ -27,9 +27,6 @@ _POLICY: Final = (
     "base-uri 'none'; form-action 'none'"
 )
 _FRAME: Final = f'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-
-
-_MOST_STYLES: Final = 200
 
 
 class Unit(NamedTuple):
@@ -45,7 +42,8 @@ def looks_of(inspection: Inspection) -> Iterator[str]:
         return
     yield '<div class="views" role="group" aria-label="View" hidden>'
     yield '<button type="button" data-view="looks" aria-pressed="true">As it looks</button>'
-    yield '<button type="button" data-view="text" aria-pressed="false">As text</button></div>\n'
+    yield '<button type="button" data-view="text" aria-pressed="false">As text</button>'
+    yield "<span>Pale: what the reader left out. Scripts are off, and nothing is loaded.</span></div>\n"
     yield '<section class="looks" aria-label="The page as it looks" hidden>'
     yield '<p class="note" hidden></p><div class="board"><div class="gutter"></div><div class="glass">'
     yield f'<iframe sandbox="allow-same-origin" inert tabindex="-1" title="The page" srcdoc="{escaped(_FRAME)}"></iframe>'
@@ -53,36 +51,20 @@ def looks_of(inspection: Inspection) -> Iterator[str]:
     yield f'<script type="application/json" id="looks">{inside_script(_data(inspection.document, inspection.looks))}</script>\n'
 
 
-def styles_in(inspection: Inspection) -> list[str]:
-    """Give the style sheets that a page brings along: a policy that forbade them would have the browser complain."""
-    if inspection.looks is None:
-        return []
-    from spanwise.readers.html.tree import parsed
-
-    return list(dict.fromkeys(style.text() for style in parsed(inspection.looks).css("style")))[:_MOST_STYLES]
-
-
 def _data(document: Document, html: str) -> str:
-    """Give the HTML, the units, and the places that the reader left out."""
-    left_out = [path for item in document.left_out if (path := _path(item.source_ref))]
-    units = units_of(document)
+    """Give what to build, the units, and the places that the reader left out."""
+    tree, units = tree_of(html), units_of(document)
     edges = [edge for unit in units for pair in unit.ranges for edge in pair]
     steps = iter([high - low for low, high in pairwise([0, *utf16_offsets(document.text, edges)])])
+    left_out = (tree.numbers.get(_path(item.source_ref)) for item in document.left_out)
     known = {
-        "html": html,
-        "units": [[*way, [next(steps) for _ in unit.ranges * 2]] for way, unit in zip(_ways(units), units, strict=True)],
-        "leftOut": left_out,
+        "steps": tree.steps,
+        "sheets": tree.sheets,
+        "bare": tree.bare,
+        "units": [[tree.numbers.get(unit.path, -1), [next(steps) for _ in unit.ranges * 2]] for unit in units],
+        "leftOut": [number for number in left_out if number is not None],
     }
     return orjson.dumps(known).decode()
-
-
-def _ways(units: Sequence[Unit]) -> Iterator[tuple[int, str]]:
-    """Give each path as what it shares with the one before, and what follows."""
-    before = ""
-    for unit in units:
-        shared = len(commonprefix([before, unit.path]))
-        yield shared, unit.path[shared:]
-        before = unit.path
 
 
 def units_of(document: Document) -> list[Unit]:

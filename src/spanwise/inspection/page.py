@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any, Final
 
 from spanwise.inspection.data import data_of
-from spanwise.inspection.looks import looks_of, styles_in
+from spanwise.inspection.looks import looks_of
 from spanwise.inspection.markup import counted, escaped, named
 from spanwise.inspection.plot import plot_of
 from spanwise.inspection.text import text_of
@@ -68,17 +68,14 @@ def _own(name: str) -> str:
     return files("spanwise.inspection").joinpath(name).read_text(encoding="utf-8")
 
 
-def _hash(words: str) -> str:
-    return "'sha256-" + b64encode(hashlib.sha256(words.encode()).digest()).decode("ascii") + "'"
+def _hash(name: str) -> str:
+    return "'sha256-" + b64encode(hashlib.sha256(_own(name).encode()).digest()).decode("ascii") + "'"
 
 
 def _head(inspection: Inspection) -> Iterator[str]:
-    scripts = " ".join(_hash(_own(name)) for name in _scripts(inspection))
-    styles = " ".join([_hash(_own("page.css")), *map(_hash, styles_in(inspection))])
-    # a browser holds the policy against the attributes of a page even while that is only parsed
-    attributes = "" if inspection.looks is None else "style-src-attr 'unsafe-inline'; "
+    scripts = " ".join(map(_hash, _scripts(inspection)))
     policy = (
-        f"default-src 'none'; img-src data:; style-src {styles}; {attributes}script-src {scripts}; "
+        f"default-src 'none'; img-src data:; style-src {_hash('page.css')}; script-src {scripts}; "
         "base-uri 'none'; form-action 'none'"
     )
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
