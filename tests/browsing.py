@@ -29,14 +29,16 @@ def records_of(document: Document, strategy: str = "structure", **options: Any) 
     return [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, offsets=("utf16",), **options)]
 
 
-def html_of(document: Document, strategy: str = "structure", pdf: Path | None = None, **options: Any) -> str:
-    """Write the page of a document, with pictures if it comes from a PDF."""
+def html_of(
+    document: Document, strategy: str = "structure", pdf: Path | None = None, looks: str | None = None, **options: Any
+) -> str:
+    """Write the page of a document, with pictures if it comes from a PDF, as it `looks` if it comes from HTML."""
     taken = options_of(strategy_of(strategy).options, options)
     sizes = Sizes(*(getattr(taken, name, None) for name in ("max_tokens", "target_tokens", "min_tokens")))
     with ExitStack() as stack:
         inspection = Inspection(
             document, records_of(document, strategy, **options), strategy, "cl100k", options, sizes, "made",
-            stack.enter_context(page_pictures(pdf)) if pdf else None, 2,
+            stack.enter_context(page_pictures(pdf)) if pdf else None, 2, looks,
         )  # fmt: skip
         return "".join(page_of(inspection))
 

@@ -70,6 +70,14 @@ const alignmentOf = (() => {
         const letters = lettersOf(word[0]);
         const at = letters ? near(letters, reached, to) : -1;
         if (at >= 0) take(start + word.index, start + word.index + word[0].length, at, letters);
+        else takeSigns(start + word.index, word[0], to);
+      }
+    }
+
+    function takeSigns(start, word, to) { // a reader may have put quotation marks around it
+      for (const { 0: sign, index } of word.matchAll(/[\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]/gu)) {
+        const at = /^[\p{L}\p{N}]/u.test(sign) ? near(sign, reached, to) : search(sign, reached, reached + sign.length);
+        if (at >= 0) take(start + index, start + index + sign.length, at, sign);
       }
     }
 

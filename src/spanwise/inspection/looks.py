@@ -46,9 +46,10 @@ def looks_of(inspection: Inspection) -> Iterator[str]:
     yield "<span>Pale: what the reader left out. Scripts are off, and nothing is loaded.</span></div>\n"
     yield '<section class="looks" aria-label="The page as it looks" hidden>'
     yield '<p class="note" hidden></p><div class="board"><div class="gutter"></div><div class="glass">'
-    yield f'<iframe sandbox="allow-same-origin" inert tabindex="-1" title="The page" srcdoc="{escaped(_FRAME)}"></iframe>'
-    yield "</div></div></section>\n"
-    yield f'<script type="application/json" id="looks">{inside_script(_data(inspection.document, inspection.looks))}</script>\n'
+    yield '<iframe sandbox="allow-same-origin" inert tabindex="-1" title="The page" '
+    yield f'srcdoc="{escaped(_FRAME)}"></iframe></div></div></section>\n'
+    data = inside_script(_data(inspection.document, inspection.looks))
+    yield f'<script type="application/json" id="looks">{data}</script>\n'
 
 
 def _data(document: Document, html: str) -> str:

@@ -26,11 +26,13 @@ _BACK: Final = frozenset({"foreignObject", "desc", "mi", "mo", "mn", "ms", "mtex
 """Elements of drawings and formulas in which HTML goes on."""
 _ANSWERING: Final = frozenset({"button", "fieldset", "form", "img", "input", "output", "select", "textarea"})
 """Elements that a form or document answers for by their name: `form.append` might be one of them."""
-_LOOKS: Final = frozenset(
-    "align alt bgcolor border cellpadding cellspacing checked class clear color cols colspan compact dir disabled "
-    "face frame height hidden id kind label lang multiple noshade nowrap open placeholder reversed role rows rowspan "
-    "rules scope selected size span start style summary title type valign value width wrap".split()
-)
+_LOOKS: Final = frozenset({
+    "align", "alt", "bgcolor", "border", "cellpadding", "cellspacing", "checked", "class", "clear", "color", "cols",
+    "colspan", "compact", "dir", "disabled", "face", "frame", "height", "hidden", "id", "kind", "label", "lang",
+    "multiple", "noshade", "nowrap", "open", "placeholder", "reversed", "role", "rows", "rowspan", "rules", "scope",
+    "selected", "size", "span", "start", "style", "summary", "title", "type", "valign", "value", "width", "wrap",
+})  # fmt: skip
+"""Attributes that an element looks by."""
 _LINKS: Final = frozenset({"href", "xlink:href"})
 _PICTURE: Final = re.compile(r"\s*data:image/", re.IGNORECASE)
 _ADDRESS: Final = re.compile(
