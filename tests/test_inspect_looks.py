@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import spanwise
-from browsing import html_of, launched, records_of, visited
+from browsing import CONTRAST, html_of, launched, records_of, visited
 from command import files
 from spanwise.cli import main
 from spanwise.documents import Document
@@ -321,6 +321,15 @@ def test_a_page_wider_than_its_room_is_shown_smaller(width: int, browser: Browse
         assert box is not None
         assert box["width"] < width
         assert page.evaluate("document.querySelector('iframe').offsetWidth") > box["width"] * 1.5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_around_the_page_stand_out(scheme: Any, browser: Browser, tmp_path: Path) -> None:
+    html = html_of(spanwise.read_text(MIXED, format="html"), looks=MIXED, **SMALL)
+    with visited(browser, html, tmp_path, color_scheme=scheme) as page:
+        looking(page)
+        page.evaluate(LIT, 1)
+        assert page.evaluate(CONTRAST) == []
 
 
 # --------------------------------------------------------------------------------------------------- what was left out
