@@ -75,7 +75,7 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--html", type=Path, help="folder of pages to read instead of those that the bench makes")
-    parser.add_argument("--size", type=int, default=20, help="how long each long page is, in tens of paragraphs")
+    parser.add_argument("--size", type=int, default=10, help="how long each long page is, in tens of paragraphs")
     rounds = "how often every engine runs; the best counts; 0 only writes the tables again"
     parser.add_argument("--rounds", type=int, default=3, help=rounds)
     parser.add_argument("--only", type=lambda text: text.split(","), help="these engines beside lexbor's plain text")
@@ -83,7 +83,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
     wanted = parser.parse_args()
     if wanted.quick:
-        wanted.rounds, wanted.size = 1, 6
+        wanted.rounds, wanted.size = 1, 3
     return wanted
 
 
