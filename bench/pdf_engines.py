@@ -153,8 +153,8 @@ ENGINES = (
 )
 
 
-def main(name: str, job: Path, output: Path) -> None:
-    engine = next(engine for engine in ENGINES if engine.name == name)
+def run(engine: Engine, job: Path, output: Path) -> None:
+    """Read all files of a job and write down what came out, and how long it took."""
     groups: dict[str, list[str]] = json.loads(job.read_text(encoding="utf-8"))
     result: dict[str, Any] = {"seconds": {}, "outputs": {}, "failed": {}}
     try:
@@ -193,6 +193,12 @@ def _tried(read: Read, path: Any, failed: dict[str, str]) -> Any:
         return ""
 
 
-if __name__ == "__main__":
+def main(engines: Sequence[Engine]) -> None:
+    """Run the engine that the command line names."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # nobody may ask the network while the clock runs
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
+    name, job, output = sys.argv[1:]
+    run(next(engine for engine in engines if engine.name == name), Path(job), Path(output))
+
+
+if __name__ == "__main__":
+    main(ENGINES)

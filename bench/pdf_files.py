@@ -36,10 +36,10 @@ class Case(NamedTuple):
     truth: str | None
 
 
-def given(folder: Path) -> list[Case]:
-    """Take PDFs as they are; a Markdown file of the same name is the truth."""
+def given(folder: Path, *endings: str) -> list[Case]:
+    """Take files as they are; a Markdown file of the same name is the truth."""
     cases = []
-    for path in sorted(folder.rglob("*.pdf")):
+    for path in sorted(found for found in folder.rglob("*") if found.suffix.lower() in (endings or (".pdf",))):
         beside = path.with_suffix(".md")
         cases.append(Case("given", path, beside.read_text(encoding="utf-8") if beside.exists() else None))
     return cases
@@ -48,17 +48,17 @@ def given(folder: Path) -> list[Case]:
 def made(folder: Path, size: int) -> list[Case]:
     """Make all; long documents have about `size` pages."""
     shapes: dict[str, tuple[Callable[[random.Random], Iterator[Block]], int, bool]] = {
-        "one column": (lambda chance: _prose(chance, 14 * size), 1, True),
-        "two columns": (lambda chance: _prose(chance, 18 * size), 2, True),
-        "ruled tables": (lambda chance: _tables(chance, size), 1, True),
-        "tables without rules": (lambda chance: _tables(chance, size), 1, False),
+        "one column": (lambda chance: prose(chance, 14 * size), 1, True),
+        "two columns": (lambda chance: prose(chance, 18 * size), 2, True),
+        "ruled tables": (lambda chance: tables(chance, size), 1, True),
+        "tables without rules": (lambda chance: tables(chance, size), 1, False),
     }
     cases = _printed(folder)
     for group, (blocks, columns, ruled) in shapes.items():
         story = list(blocks(random.Random(group)))
         path = folder / f"{group.replace(' ', '-')}.pdf"
         _set(story, path, columns, ruled)
-        truth = "\n\n".join(map(_markdown, story)) + "\n"
+        truth = "\n\n".join(map(markdown_of, story)) + "\n"
         path.with_suffix(".md").write_text(truth, encoding="utf-8")
         cases.append(Case(group, path, truth))
     return cases
@@ -87,24 +87,29 @@ def _vocabulary() -> list[str]:
     return sorted(set(re.findall(r"(?<![\w.@/-])[a-zäöüß]{2,}(?![\w.@/-])", text)))
 
 
-class _Author:
+class Author:
+    """Writes sentences of the demo's words."""
+
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._words = _vocabulary()
 
     def words(self, fewest: int, most: int) -> str:
+        """Give some words."""
         return " ".join(self._chance.choices(self._words, k=self._chance.randint(fewest, most)))
 
     def sentences(self, fewest: int, most: int) -> str:
+        """Give some sentences."""
         count = self._chance.randint(fewest, most)
         return " ".join(f"{self.words(6, 18)}.".capitalize() for _ in range(count))
 
     def title(self, number: str) -> str:
+        """Give a numbered title."""
         return f"{number} {self.words(2, 5).capitalize()}"
 
 
-def _prose(chance: random.Random, length: int) -> Iterator[Block]:
-    author = _Author(chance)
+def prose(chance: random.Random, length: int) -> Iterator[Block]:
+    author = Author(chance)
     yield "h1", author.words(3, 5).capitalize()
     section = part = 0
     for index in range(length):
@@ -121,8 +126,8 @@ def _prose(chance: random.Random, length: int) -> Iterator[Block]:
             yield "p", author.sentences(2, 6)
 
 
-def _tables(chance: random.Random, length: int) -> Iterator[Block]:
-    author = _Author(chance)
+def tables(chance: random.Random, length: int) -> Iterator[Block]:
+    author = Author(chance)
     yield "h1", author.words(3, 5).capitalize()
     for index in range(2 * length):
         yield "h2", author.title(f"{index + 1}.")
@@ -137,7 +142,7 @@ def _tables(chance: random.Random, length: int) -> Iterator[Block]:
         yield "p", author.sentences(1, 3)
 
 
-def _markdown(block: Block) -> str:
+def markdown_of(block: Block) -> str:
     kind, content = block
     if kind[0] == "h":
         return f"{'#' * int(kind[1])} {content}"

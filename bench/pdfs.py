@@ -10,27 +10,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from pdf_engines import BARE, ENGINES, Engine
-from pdf_files import Case, given, made
-from pdf_scores import Seen, Tally, compared, seen_in_markdown, words_of
+from pdf_files import given, made
+from readings import Figures, Plan, by_cost, by_group, label, measured, quality
 from report import table
-from splitters import version_of
 
-PATIENCE = 900  # seconds for one engine in one round
 NOT_HERE = """\
 Not here: PyMuPDF and pymupdf4llm, because of their licence (AGPL), and Docling, which brings torch and its models.
 Xberg was called Kreuzberg before.
 """
-Figures = dict[str, Any]
 
 INTRODUCTION = """\
 # Reading PDFs: Spanwise beside its peers
@@ -69,7 +62,8 @@ def main() -> None:
             cases = given(wanted.pdfs) if wanted.pdfs else made(Path(folder), wanted.pages)
             if not cases:
                 sys.exit(f"no PDF in {wanted.pdfs}")
-            results = _measured(chosen, cases, wanted.rounds, Path(folder))
+            script = Path(__file__).with_name("pdf_engines.py")
+            results = measured(Plan(chosen, wanted.rounds, script, Path(folder), "pages", _pages), cases)
     else:
         results = json.loads(raw.read_text(encoding="utf-8"))
     written = _written(results, chosen)
@@ -99,41 +93,6 @@ def _arguments() -> argparse.Namespace:
     return wanted
 
 
-def _measured(engines: list[Engine], cases: list[Case], rounds: int, folder: Path) -> Figures:
-    groups: dict[str, list[str]] = {}
-    for case in cases:
-        groups.setdefault(case.group, []).append(str(case.path))
-    pages = {group: sum(map(_pages, paths)) for group, paths in groups.items()}
-    job = folder / "job.json"
-    job.write_text(json.dumps(groups), encoding="utf-8")
-    results: Figures = {
-        "python": platform.python_version(),
-        "versions": {engine.package: version_of(engine.package) for engine in engines},
-        "rounds": rounds,
-        "files": {group: len(paths) for group, paths in groups.items()},
-        "pages": pages,
-        "engines": {engine.name: {} for engine in engines},
-    }
-    truths = {str(case.path): seen_in_markdown(case.truth) for case in cases if case.truth is not None}
-    kinds = {str(case.path): case.group for case in cases}
-    for number in range(rounds):
-        print(f"  round {number + 1} of {rounds}", file=sys.stderr)
-        for engine in engines:
-            row = results["engines"][engine.name]
-            if "missing" in row:
-                continue
-            run = _run(engine, job, folder / "output.json")
-            if "missing" in run:
-                row["missing"] = run["missing"]
-                continue
-            best = row.setdefault("seconds", run["seconds"])
-            row["seconds"] = {group: min(seconds, best[group]) for group, seconds in run["seconds"].items()}
-            row["failed"] = len(run["failed"])
-            if number == 0:
-                row["scores"] = _scores(engine, run["outputs"], truths, kinds)
-    return results
-
-
 def _pages(path: str) -> int:
     import pypdfium2
 
@@ -146,40 +105,10 @@ def _pages(path: str) -> int:
     return count
 
 
-def _run(engine: Engine, job: Path, output: Path) -> Figures:
-    output.unlink(missing_ok=True)
-    child = [sys.executable, str(Path(__file__).with_name("pdf_engines.py")), engine.name, str(job), str(output)]
-    try:
-        subprocess.run(child, check=True, capture_output=True, timeout=PATIENCE)
-    except subprocess.TimeoutExpired:
-        return {"missing": f"stopped after {PATIENCE} s"}
-    except subprocess.CalledProcessError as error:
-        return {"missing": f"exit code {error.returncode}"}
-    found: Figures = json.loads(output.read_text(encoding="utf-8"))
-    return found
-
-
-def _scores(engine: Engine, outputs: Figures, truths: dict[str, Seen], kinds: dict[str, str]) -> dict[str, Figures]:
-    tallies: dict[str, Tally] = {}
-    for path, truth in truths.items():
-        tally = compared(truth, _seen(engine, outputs.get(path, "")))
-        group = kinds[path]
-        tallies[group] = tallies[group].plus(tally) if group in tallies else tally
-    return {group: tally._asdict() for group, tally in tallies.items()}
-
-
-def _seen(engine: Engine, output: Any) -> Seen:
-    if engine.markdown:
-        return seen_in_markdown(output)
-    text, rows = output if isinstance(output, list) else (output, None)
-    cells = None if rows is None else [tuple("".join(words_of(cell)) for cell in row) for row in rows]
-    return Seen(words_of(text), None, cells)
-
-
 def _written(results: Figures, engines: list[Engine]) -> str:
     bare = sum(results["engines"][BARE]["seconds"].values())
     pages = sum(results["pages"].values())
-    rows = [_row(engine, results["engines"][engine.name], bare, pages) for engine in _by_cost(results, engines)]
+    rows = [_row(engine, results["engines"][engine.name], bare, pages) for engine in by_cost(results, engines, BARE)]
     head = ("", "cost", "pages per CPU-second", "words in order", "words added", "headings", "rows")
     described = ", ".join(f"{group} {count} pages" for group, count in results["pages"].items()).capitalize()
     introduction = f"{described}.\n" if "given" in results["pages"] else INTRODUCTION.format(described=described)
@@ -187,66 +116,21 @@ def _written(results: Figures, engines: list[Engine]) -> str:
     if any(engine.note for engine in engines):
         parts.append(JAVA)
     if len(results["pages"]) > 1:
-        parts += ["## Words in order and rows, by kind of document\n", _by_group(results, engines)]
+        parts += ["## Words in order and rows, by kind of document\n", by_group(results, engines, BARE)]
     parts.append(NOT_HERE)
     named = ", ".join(f"{name} {version or 'not installed'}" for name, version in results["versions"].items())
     return "\n".join([*parts, f"Python {results['python']}; {named}.\n"])
 
 
-def _by_cost(results: Figures, engines: Iterable[Engine]) -> list[Engine]:
-    def order(engine: Engine) -> tuple[bool, bool, float]:
-        seconds = results["engines"][engine.name].get("seconds")
-        return engine.name != BARE, not engine.ours, sum(seconds.values()) if seconds else float("inf")
-
-    return sorted(engines, key=order)
-
-
-def _label(engine: Engine) -> str:
-    name = f"**{engine.name}**" if engine.ours else engine.name
-    return f"{name} {engine.note}".strip()
-
-
 def _row(engine: Engine, row: Figures, bare: float, pages: int) -> tuple[str, ...]:
     if "missing" in row:
-        return _label(engine), row["missing"], *[""] * 5
+        return label(engine), row["missing"], *[""] * 5
     seconds = sum(row["seconds"].values())
     cost = seconds / bare
     shown = "1" if engine.name == BARE else f"{cost:.1f}" if cost < 99.5 else f"{cost:.0f}"
     failed = f" ({row['failed']} failed)" if row["failed"] else ""
     scores = list(row["scores"].values())
-    return _label(engine), shown, f"{pages / seconds:,.0f}{failed}", *_quality(scores)
-
-
-def _quality(scores: list[Figures]) -> tuple[str, str, str, str]:
-    words = sum(score["words"] for score in scores)
-    if not words:
-        return "–", "–", "–", "–"
-    in_order, added = (sum(score[name] for score in scores) / words for name in ("in_order", "added"))
-    return f"{in_order:.1%}", f"{added:.1%}", _mean(scores, "headings"), _mean(scores, "rows")
-
-
-def _mean(scores: list[Figures], what: str) -> str:
-    """Write the harmonic mean of precision and recall."""
-    found = [score[what] for score in scores if score[what] is not None]
-    if not found:
-        return "–"
-    right, ours, true = map(sum, zip(*found, strict=True))
-    return f"{2 * right / (ours + true):.0%}" if ours + true else "–"
-
-
-def _by_group(results: Figures, engines: list[Engine]) -> str:
-    groups = list(results["pages"])
-    lines = []
-    for engine in _by_cost(results, engines):
-        scores = results["engines"][engine.name].get("scores")
-        if scores:
-            lines.append((_label(engine), *(_both(scores[group]) for group in groups)))
-    return table(("words, rows", *groups), lines)
-
-
-def _both(score: Figures) -> str:
-    words, _, _, rows = _quality([score])
-    return words if score["rows"] is None or not score["rows"][2] else f"{words}, {rows}"
+    return label(engine), shown, f"{pages / seconds:,.0f}{failed}", *quality(scores)
 
 
 if __name__ == "__main__":

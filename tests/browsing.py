@@ -29,14 +29,16 @@ def records_of(document: Document, strategy: str = "structure", **options: Any) 
     return [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, offsets=("utf16",), **options)]
 
 
-def html_of(document: Document, strategy: str = "structure", pdf: Path | None = None, **options: Any) -> str:
-    """Write the page of a document, with pictures if it comes from a PDF."""
+def html_of(
+    document: Document, strategy: str = "structure", pdf: Path | None = None, looks: str | None = None, **options: Any
+) -> str:
+    """Write the page of a document, with pictures if it comes from a PDF, as it `looks` if it comes from HTML."""
     taken = options_of(strategy_of(strategy).options, options)
     sizes = Sizes(*(getattr(taken, name, None) for name in ("max_tokens", "target_tokens", "min_tokens")))
     with ExitStack() as stack:
         inspection = Inspection(
             document, records_of(document, strategy, **options), strategy, "cl100k", options, sizes, "made",
-            stack.enter_context(page_pictures(pdf)) if pdf else None, 2,
+            stack.enter_context(page_pictures(pdf)) if pdf else None, 2, looks,
         )  # fmt: skip
         return "".join(page_of(inspection))
 
@@ -101,6 +103,30 @@ DETAILS: Final = """(index) => {
   }).join("")])),
   current: [...document.querySelectorAll("[data-chunk].current")].map((each) => each.textContent).join(""),
   };
+}"""
+
+CONTRAST: Final = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const light = (colour) => {
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((value) => value / 255)
+      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    const colour = getComputedStyle(element).backgroundColor;
+    return colour === "rgba(0, 0, 0, 0)" && element.parentElement ? behind(element.parentElement) : colour;
+  };
+  const poor = [];
+  for (const element of document.querySelectorAll("body *:not(script, noscript, style, svg, svg *)")) {
+    const worded = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!worded && !element.matches(".label")) continue;
+    const pair = [light(getComputedStyle(element).color), light(behind(element))].sort((a, b) => b - a);
+    const ratio = (pair[0] + 0.05) / (pair[1] + 0.05);
+    if (ratio < 4.5) poor.push(`${element.className || element.tagName} ${ratio.toFixed(2)}`);
+  }
+  return [...new Set(poor)];
 }"""
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import spanwise
-from browsing import CORES, DETAILS, MARKED, WHOLE_TEXT, html_of, launched, positions, records_of, visited
+from browsing import CONTRAST, CORES, DETAILS, MARKED, WHOLE_TEXT, html_of, launched, positions, records_of, visited
 from conftest import DEMO
 from pdf_with_boxes import report
 from spanwise.documents import Block, Document, LeftOut, Metadata
@@ -356,31 +356,6 @@ def test_on_paper_every_page_begins_anew_without_the_panel(browser: Browser, tmp
         assert not page.locator("#details").is_visible()
         style = page.locator("#chunk-0").evaluate("(each) => [getComputedStyle(each).borderTopWidth, innerWidth]")
         assert style[0] == "1px"
-
-
-CONTRAST = """() => {
-  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-  const light = (colour) => {
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((value) => value / 255)
-      .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const behind = (element) => {
-    const colour = getComputedStyle(element).backgroundColor;
-    return colour === "rgba(0, 0, 0, 0)" && element.parentElement ? behind(element.parentElement) : colour;
-  };
-  const poor = [];
-  for (const element of document.querySelectorAll("body *:not(script, noscript, style, svg, svg *)")) {
-    const worded = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
-    if (!worded && !element.matches(".label")) continue;
-    const pair = [light(getComputedStyle(element).color), light(behind(element))].sort((a, b) => b - a);
-    const ratio = (pair[0] + 0.05) / (pair[1] + 0.05);
-    if (ratio < 4.5) poor.push(`${element.className || element.tagName} ${ratio.toFixed(2)}`);
-  }
-  return [...new Set(poor)];
-}"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

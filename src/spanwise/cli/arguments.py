@@ -311,7 +311,7 @@ def _inspect(commands: Any) -> None:
     command.add_argument("file", metavar="FILE", help="a file, or - for stdin")
     output = command.add_argument_group("output")
     output.add_argument("--html", dest="output", metavar="PAGE", help="default: FILE.chunks.html here; - for stdout")
-    output.add_argument("--no-pictures", dest="pictures", action="store_false", help="pages of a PDF as text only")
+    output.add_argument("--no-pictures", dest="pictures", action="store_false", help="only text: no pages as they look")
     what = "the last page that gets a picture (200)"
     output.add_argument("--pictures-up-to", type=_number, default=200, metavar="N", help=what)
     output.add_argument("-q", "--quiet", action="store_true", help="no summary and no warnings")

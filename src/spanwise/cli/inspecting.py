@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path, PurePath
 from typing import IO, Any, Final
 
@@ -21,6 +21,7 @@ from spanwise.errors import OptionError, UnreadableError
 from spanwise.inspection import Inspection, Sizes, page_of
 from spanwise.options import options_of
 from spanwise.pictures import Picture, page_pictures
+from spanwise.readers.rendered import rendered
 from spanwise.settings import Settings, in_force, settings_of
 from spanwise.strategies import strategy_of
 
@@ -47,8 +48,14 @@ def run(arguments: argparse.Namespace) -> int:
         found.to_dict()
         for found in chunk(document, settings.strategy, settings.tokenizer, offsets=("utf16",), **settings.options)
     ]
+    looks = _looks(job, document) if arguments.pictures else None
     with _pictures(job, document, wanted=arguments.pictures) as picture:
-        inspection = _inspection(job, document, records, picture, arguments.pictures_up_to)
+        inspection = replace(
+            _inspection(job, document, records),
+            picture=picture,
+            pictures_up_to=arguments.pictures_up_to,
+            looks=looks,
+        )
         with opened(output, flag="--html", example=_EXAMPLE) as file:
             size = _written(file, inspection)
     if not arguments.quiet:
@@ -76,13 +83,7 @@ def _piped(file: str) -> bytes | None:
     return sys.stdin.buffer.read()
 
 
-def _inspection(
-    job: Job,
-    document: Document,
-    records: list[dict[str, Any]],
-    picture: Callable[[int], Picture] | None,
-    pictures_up_to: int,
-) -> Inspection:
+def _inspection(job: Job, document: Document, records: list[dict[str, Any]]) -> Inspection:
     settings = job.settings
     options = _options(settings)
     return Inspection(
@@ -93,8 +94,6 @@ def _inspection(
         options,
         Sizes(*(options.get(name) for name in ("max_tokens", "target_tokens", "min_tokens", "parent_tokens"))),
         document.metadata.file_path or "",
-        picture,
-        pictures_up_to,
     )
 
 
@@ -113,6 +112,13 @@ def _pictures(job: Job, document: Document, *, wanted: bool) -> Iterator[Callabl
     source = job.data if job.data is not None else job.file
     with page_pictures(source, password=job.order.password) as picture:
         yield picture
+
+
+def _looks(job: Job, document: Document) -> str | None:
+    """Give the HTML of a page, if the blocks say which of its elements they are."""
+    if not any("xpath" in (block.source_ref or ()) for block in document.blocks):
+        return None
+    return rendered(job.data if job.data is not None else Path(job.file).read_bytes(), job.file)
 
 
 def _is_pdf(job: Job) -> bool:

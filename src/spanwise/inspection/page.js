@@ -15,6 +15,7 @@
   }
   let held = null; // the chunk that stays shown when the pointer leaves
   let shown = null;
+  let looks = null; // the page as it looks, once it is there
 
   function group(selector, names) {
     const found = new Map();
@@ -238,6 +239,7 @@
   }
 
   function highlight(index) {
+    looks?.light(index);
     if (!CSS.highlights || typeof Highlight === "undefined") return; // what is repeated stays underlined
     const found = { overlap_prev: [], overlap_next: [], context: [] };
     const chunk = index === null ? { pieces: [], units: [] } : chunks[index];
@@ -252,15 +254,18 @@
     show(index);
   }
 
+  const looking = () => document.body.classList.contains("looking");
+  const standing = (index) => (looking() ? looks.marks[index] : painted.get(index)?.[0]);
+
   function release() {
-    const label = painted.get(held)?.[0].querySelector(".label");
+    const label = standing(held)?.querySelector(".label");
     hold(null);
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
     label?.blur();
   }
 
   function go(index) {
-    const element = painted.get(Math.min(Math.max(index, 0), chunks.length - 1))?.[0];
+    const element = standing(Math.min(Math.max(index, 0), chunks.length - 1));
     if (!element) return;
     element.querySelector(".label").focus({ preventScroll: true });
     const { top, bottom } = element.getBoundingClientRect();
@@ -289,7 +294,7 @@
   let pointer = ""; // where it was last; what scrolls past under a resting pointer isn't pointed at
   document.addEventListener("pointermove", ({ clientX, clientY }) => (pointer = `${clientX} ${clientY}`));
   document.addEventListener("pointerover", ({ target, pointerType, clientX, clientY }) => {
-    if (pointerType !== "mouse" || pointer === `${clientX} ${clientY}` || details.contains(target)) return;
+    if (pointerType !== "mouse" || pointer === `${clientX} ${clientY}` || details.contains(target) || target === looks?.glass) return;
     const bar = bars.indexOf(target.closest(".plot a"));
     show(bar < 0 ? (indexOf(target) ?? held) : bar);
   });
@@ -298,7 +303,7 @@
     if (index === null || !getSelection().isCollapsed) return;
     if (target.closest(".label")) return; // the link does it
     if (target.closest("svg")) go(index);
-    else painted.get(index)[0].querySelector(".label").focus({ preventScroll: true });
+    else standing(index).querySelector(".label").focus({ preventScroll: true });
   });
 
   const keys = { j: 1, k: -1, ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
@@ -321,4 +326,37 @@
     for (const image of document.images) image.loading = "eager";
   });
   follow();
+
+  // ------------------------------------------------------------------------------------------------ the page as it looks
+
+  function turn(view) {
+    document.body.classList.toggle("looking", view === "looks");
+    document.querySelector(".looks").hidden = view !== "looks";
+    for (const button of document.querySelectorAll("[data-view]")) {
+      button.setAttribute("aria-pressed", button.dataset.view === view);
+    }
+    if (view === "looks") looks.measure();
+    if (held !== null) go(held);
+  }
+
+  function begin(found) {
+    looks = found;
+    looks.marks.forEach((mark, index) => painted.set(index, [...(painted.get(index) ?? []), mark]));
+    looks.glass.addEventListener("pointermove", ({ pointerType, clientX, clientY }) => {
+      if (pointerType === "mouse") show(looks.at(clientX, clientY) ?? held);
+    });
+    looks.glass.addEventListener("pointerleave", () => show(held));
+    looks.glass.addEventListener("click", ({ clientX, clientY }) => {
+      const index = looks.at(clientX, clientY);
+      if (index !== null) standing(index).querySelector(".label").focus({ preventScroll: true });
+    });
+    const views = document.querySelector(".views");
+    views.hidden = false;
+    views.addEventListener("click", ({ target }) => target.dataset.view && turn(target.dataset.view));
+    turn("looks");
+    if (held !== null) light(held, true);
+  }
+
+  const section = document.querySelector(".looks");
+  if (section) looksOf(section, chunks, texts.map((element) => element.textContent).join(""), begin);
 })();

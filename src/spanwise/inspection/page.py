@@ -11,6 +11,7 @@ from statistics import median
 from typing import Any, Final
 
 from spanwise.inspection.data import data_of
+from spanwise.inspection.looks import looks_of
 from spanwise.inspection.markup import counted, escaped, named
 from spanwise.inspection.plot import plot_of
 from spanwise.inspection.text import text_of
@@ -48,11 +49,18 @@ def page_of(inspection: Inspection) -> Iterator[str]:
     yield from _header(inspection)
     yield _DETAILS
     yield '<main id="document">\n'
+    yield from looks_of(inspection)
     yield from text_of(inspection)
     yield "</main>\n"
     yield from _left_out(inspection)
     yield f'<script type="application/json" id="data">{data_of(inspection)}</script>\n'
-    yield f"<script>{_own('page.js')}</script>\n</body>\n</html>\n"
+    yield from (f"<script>{_own(name)}</script>\n" for name in _scripts(inspection))
+    yield "</body>\n</html>\n"
+
+
+def _scripts(inspection: Inspection) -> tuple[str, ...]:
+    """Name the scripts, each before those that use it."""
+    return ("page.js",) if inspection.looks is None else ("alignment.js", "frame.js", "looks.js", "page.js")
 
 
 @cache
@@ -65,8 +73,9 @@ def _hash(name: str) -> str:
 
 
 def _head(inspection: Inspection) -> Iterator[str]:
+    scripts = " ".join(map(_hash, _scripts(inspection)))
     policy = (
-        f"default-src 'none'; img-src data:; style-src {_hash('page.css')}; script-src {_hash('page.js')}; "
+        f"default-src 'none'; img-src data:; style-src {_hash('page.css')}; script-src {scripts}; "
         "base-uri 'none'; form-action 'none'"
     )
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

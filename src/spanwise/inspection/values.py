@@ -38,6 +38,8 @@ class Inspection:
     name: str = ""
     picture: Callable[[int], Picture] | None = None
     pictures_up_to: int = 0
+    looks: str | None = None
+    """The HTML of a page, as a browser takes it."""
 
     @cached_property
     def parents(self) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from spanwise.errors import MissingExtraError, UnreadableError
@@ -36,6 +37,13 @@ def _quoted(name: str) -> str:
     return f"'{name}'" if "'" not in name else f'"{name}"'
 
 
+@lru_cache(maxsize=256)
+def _named(name: str) -> tuple[str, str]:
+    """Write the name of an element for an XPath and for a CSS selector; most pages have few names, many times."""
+    xpath = name if _PLAIN_NAME.fullmatch(name) else f"*[local-name()={_quoted(name)}]"
+    return xpath, _ODD_LETTER.sub(r"\\\g<0>", name)
+
+
 class Path:
     """An element by its way from the root; written out only when asked for."""
 
@@ -53,8 +61,7 @@ class Path:
     def xpath(self) -> str:
         """The way as an XPath."""
         if self._xpath is None:
-            named = self.name if _PLAIN_NAME.fullmatch(self.name) else f"*[local-name()={_quoted(self.name)}]"
-            step = self.name if self.name in _ONLY_ONES else f"{named}[{self.index}]"
+            step = self.name if self.name in _ONLY_ONES else f"{_named(self.name)[0]}[{self.index}]"
             self._xpath = f"{self.parent.xpath if self.parent else ''}/{step}"
         return self._xpath
 
@@ -62,8 +69,7 @@ class Path:
     def css(self) -> str:
         """The way as a CSS selector."""
         if self._css is None:
-            named = _ODD_LETTER.sub(r"\\\g<0>", self.name)
-            step = self.name if self.name in _ONLY_ONES else f"{named}:nth-of-type({self.index})"
+            step = self.name if self.name in _ONLY_ONES else f"{_named(self.name)[1]}:nth-of-type({self.index})"
             self._css = f"{self.parent.css} > {step}" if self.parent and self.parent.name != "html" else step
         return self._css
 
@@ -91,7 +97,10 @@ def _refuse_hostile(html: str, name: str) -> None:
 
 def refuse_long_tags(html: str, name: str) -> None:
     """Refuse more attributes than anybody writes: parsers compare each with all others."""
-    if len(html) > _LONG_TAG and any(map(_is_a_long_tag, html.split(">"))):
+    if len(html) <= _LONG_TAG:
+        return
+    stretches = html.split(">")
+    if max(map(len, stretches)) >= _LONG_TAG and any(map(_is_a_long_tag, stretches)):
         raise UnreadableError(name, f"has an element with more than {_MOST_ATTRIBUTES:,} attributes")
 
 

@@ -149,7 +149,7 @@ class Collector:
         self._frames[-1].elements.append(Rule(place.reference(self.offset)))
 
 
-_PARTS: Final = (Item, Row, Cell)
+_PARTS: Final = frozenset({Item, Row, Cell})
 _HOLDS: Final[dict[str, tuple[type, ...]]] = {
     "list": (Item,), "definitions": (Item,), "row": (Cell,), "table": (Row, Cell)
 }  # fmt: skip
@@ -157,7 +157,7 @@ _HOLDS: Final[dict[str, tuple[type, ...]]] = {
 
 def _tidy(elements: list[Any], holds: tuple[type, ...]) -> list[Any]:
     """Make whole what is only a part where no such parts belong: items without a list, cells without a table."""
-    if not any(isinstance(element, _PARTS) and not isinstance(element, holds) for element in elements):
+    if _PARTS.isdisjoint(set(map(type, elements)).difference(holds)):
         return elements
     tidy: list[Any] = []
     for loose, group in groupby(elements, lambda element: isinstance(element, Item) and Item not in holds):

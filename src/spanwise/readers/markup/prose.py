@@ -265,6 +265,9 @@ def _escaped_start(found: re.Match[str]) -> str:
 
 def joined(proses: Iterable[Prose], between: str) -> Prose:
     """Put several together; places of links move along."""
+    proses = tuple(proses)
+    if len(proses) == 1:
+        return proses[0]
     pieces, links, shown, images = list[str](), list[tuple[int, Link]](), list[str](), list[Image]()
     length, worded = 0, False
     for prose in proses:

@@ -1,0 +1,500 @@
+"""Web pages as they look, in a browser: chunks are painted where their text stands, and nothing in a page can act."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import spanwise
+from browsing import CONTRAST, html_of, launched, records_of, visited
+from command import files
+from spanwise.cli import main
+from spanwise.documents import Document
+from spanwise.inspection.looks import units_of
+from spanwise.strategies import STRATEGIES
+
+WORDS = "Ein Satz mit 😀 und Wörtern steht hier. Noch einer, z. B. dieser. "
+MIXED = f"""<!doctype html><html lang="de"><head><title>Mixed</title><style>main {{ width: 90% }}</style></head><body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/a">Travel rates</a></li></ul></nav>
+<main><h1>Wörter &amp; mehr</h1>
+<p>{WORDS * 6}<b>Fett</b>er Text, <em>betont</em>, <code>a*b_c</code> und <a href="https://example.org/x_y">ein
+Verweis</a>.<sup><a href="#f1">[1]</a></sup> Soft&shy;hyphen, hard&nbsp;space, 1&nbsp;&lt; 2, \\*kein Stern\\*.</p>
+<div>Loser Text am Anfang.<br>Zweite Zeile.<br><br>Dritter Absatz. <p>Ein Absatz.</p> Text danach.</div>
+<ul><li>eins<ul><li>innen eins</li><li>innen zwei<ol><li>tief</li></ol></li></ul>nach der Liste</li>
+<li><p>zwei</p><p>noch ein Absatz</p></li></ul>
+<dl><dt>Begriff</dt><dd>Erklärung mit {WORDS}</dd><dt>Zweiter</dt><dd>Noch eine.</dd></dl>
+<table><caption>Preise</caption><thead><tr><th rowspan="2">Stadt</th><th colspan="2">Kosten</th></tr>
+<tr><th>Essen</th><th>Hotel</th></tr></thead><tbody>
+{"".join(f"<tr><td>Łódź {n}</td><td>{n} €</td><td><p>{n * 3}</p><p>a|b</p></td></tr>" for n in range(25))}
+</tbody></table>
+<pre>
+<code class="language-python">{
+    "".join(f"<span>value_{n}</span> = '{n}'  # 日本 &lt;b&gt;" + chr(10) for n in range(20))
+}</code></pre>
+<blockquote><p>Ein Zitat.</p><p>Zwei Absätze.</p></blockquote>
+<figure><img src="https://example.org/a.png" alt="Bild" width="80" height="40">
+<figcaption>Ein Bild &lt;x&gt; 図</figcaption></figure>
+<details><summary>Mehr</summary><p>Was darin steht. {WORDS}</p></details>
+<p>今日は天気がいい。明日は雨が降るでしょう。{"今日は天気がいい。" * 20}</p><p dir="rtl">שלום עולם. مرحبا بالعالم.</p>
+<p>Er sagte <q>Hallo</q>. <svg width="90" height="20"><text x="0" y="15">gemalt</text></svg></p>
+<h2>Wörter &amp; mehr</h2><p>{WORDS}</p><p>{WORDS}</p><p>Ende.</p>
+</main><footer>Impressum und Rechtliches</footer></body></html>"""
+HOSTILE = """<!doctype html><html onload="parent.hit=1"><head><base href="https://evil.example/">
+<meta http-equiv="refresh" content="0;url=https://evil.example/r">
+<link rel="stylesheet" href="https://evil.example/s.css">
+<link rel="preconnect" href="https://evil.example"><link rel="dns-prefetch" href="//evil.example">
+<style>@import "https://evil.example/i.css"; @font-face { font-family: x; src: url(https://evil.example/f.woff) }
+body { font-family: x; background: url(https://evil.example/b.png) } html, body { z-index: 99999 !important }
+#cover { position: fixed; inset: -5000px; z-index: 2147483647; background: #fff; width: 90000px; height: 90000px
+}</style>
+<script>parent.hit = 1; top.location = "https://evil.example/"</script></head>
+<body onload="parent.hit=1" onpageshow="parent.hit=1" style="background-image: url('https://evil.example/c.png')">
+<div id="cover"></div><form id="form" action="https://evil.example/f" name="body"><input name="firstChild">
+<input name="append" id="attributes">
+<input name="nodeType" autofocus onfocus="parent.hit=1"><button formaction="javascript:parent.hit=1">Send</button>
+</form>
+<img name="createElementNS" src=x onerror="parent.hit=1">
+<img src="https://evil.example/p.png" srcset="https://evil.example/q.png 2x">
+<img name="documentElement" src="javascript:parent.hit=1"><iframe srcdoc="<script>top.hit=1</script>"></iframe>
+<iframe src="https://evil.example/"></iframe><object data="https://evil.example/o"></object>
+<embed src="https://evil.example/e">
+<svg onload="parent.hit=1"><script>parent.hit=1</script><a xlink:href="javascript:parent.hit=1">
+<text y="10">drawn</text></a>
+<use href="https://evil.example/u#x"/><image href="https://evil.example/i.png"/>
+<animate attributeName="href" to="javascript:parent.hit=1"/>
+<foreignObject><iframe srcdoc="<script>top.hit=1</script>"></iframe><p onclick="parent.hit=1">foreign</p>
+</foreignObject></svg>
+<math><mtext><img src=x onerror="parent.hit=1"></mtext></math>
+<video src="https://evil.example/v" autoplay poster="https://evil.example/w.png" onerror="parent.hit=1"></video>
+<a[b onclick="parent.hit=1">odd name</a[b><details open ontoggle="parent.hit=1">
+<summary>More</summary>inside</details>
+<p>Words before &lt;/script&gt;&lt;script&gt;parent.hit=1&lt;/script&gt; &lt;/iframe&gt; "&gt;&lt;img
+src=x onerror=parent.hit=1&gt; after.</p>
+<p>
+<a href="javascript:parent.hit=1" target="_top" ping="https://evil.example/ping">a link</a> <a
+href="https://evil.example/" target="_blank">out</a></p>
+<p style="position: fixed; top: 0; left: 0; width: 100vw; height: 100vh; background:
+url(//evil.example/d.png)">Covering words.</p>
+</body></html>"""
+LIT = """(index) => {
+  document.querySelector(`.gutter [data-chunk="${index}"] .label`).focus({ preventScroll: true });
+  const frame = document.querySelector("iframe");
+  const words = [];
+  for (const [name, highlight] of frame.contentWindow.CSS.highlights) {
+    if (!name.startsWith("current")) continue;
+    for (const { startContainer, startOffset, endContainer, endOffset } of highlight) {
+      const range = frame.contentDocument.createRange();
+      range.setStart(startContainer, startOffset);
+      range.setEnd(endContainer, endOffset);
+      words.push(range.toString());
+    }
+  }
+  return words.join("");
+}"""
+PAINTED = """() => {
+  const frame = document.querySelector("iframe");
+  const found = {};
+  for (const [name, highlight] of frame.contentWindow.CSS.highlights) {
+    found[name] = [...highlight].map(({ startContainer, startOffset, endContainer, endOffset }) => {
+      const range = frame.contentDocument.createRange();
+      range.setStart(startContainer, startOffset);
+      range.setEnd(endContainer, endOffset);
+      const boxes = [...range.getClientRects()].sort((one, other) => one.top - other.top);
+      const { x, y, width, height } = boxes[0] ?? range.getBoundingClientRect();
+      return { words: range.toString(), x, y, width, height };
+    });
+  }
+  return found;
+}"""
+SETTLED = """async () => {
+  for (let turn = 0; turn < 6; turn += 1) await new Promise((done) => requestAnimationFrame(done));
+}"""
+SMALL: dict[str, Any] = {"max_tokens": 90, "target_tokens": 70, "min_tokens": 20}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start one browser for all tests of this file."""
+    with sync_playwright() as playwright, launched(playwright) as found:
+        yield found
+
+
+def sized(strategy: str) -> dict[str, Any]:
+    """Give sizes that make a strategy cut often."""
+    known = set(STRATEGIES[strategy].options.__dataclass_fields__)
+    return {name: value for name, value in SMALL.items() if name in known}
+
+
+def letters(words: str) -> str:
+    """Keep what can be compared: white space and marks of no width may differ."""
+    return "".join(words.replace("\u00ad", "").split())
+
+
+def shown_letters(document: Document, record: dict[str, Any]) -> str:
+    """Give what a page shows of a chunk's core."""
+    cores = [(piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == "core"]
+    ranges = [pair for unit in units_of(document) for pair in unit.ranges]
+    parts = [(max(low, start), min(high, end)) for start, end in cores for low, high in ranges]
+    words = "".join(document.text[low:high] for low, high in sorted(parts) if low < high)
+    return letters(words.replace('"Hallo"', "Hallo"))  # the browser draws the marks of a quotation
+
+
+def looking(page: Page) -> Page:
+    """Wait until the page is built."""
+    page.wait_for_selector("body.looking")
+    return page
+
+
+def shown(page: Page) -> str:
+    """Give the name of the chunk in the panel."""
+    return page.locator("#details h2").inner_text().split()[0]
+
+
+# --------------------------------------------------------------------------------------------- where chunks are painted
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_every_chunk_is_painted_where_its_text_stands(strategy: str, browser: Browser, tmp_path: Path) -> None:
+    document = spanwise.read_text(MIXED, format="html")
+    records = records_of(document, strategy, **sized(strategy))
+    with visited(browser, html_of(document, strategy, looks=MIXED, **sized(strategy)), tmp_path) as page:
+        looking(page)
+        for record in records:
+            assert letters(page.evaluate(LIT, record["chunk_index"])) == shown_letters(document, record)
+        assert page.locator(".mark").count() == len(records)
+        assert page.locator(".mark.unseen").count() == 0
+
+
+def test_what_is_painted_is_what_the_page_says(browser: Browser, tmp_path: Path) -> None:
+    """Each paragraph is a chunk here, so the page itself says what belongs to it."""
+    told = [
+        f"Paragraph {number} says <b>something</b> of its <i>own</i> {'again ' * (number % 5)}" for number in range(60)
+    ]
+    html = "<main>" + "".join(f"<h2>Of this</h2><p>{words}</p>" for words in told) + "</main>"
+    document = spanwise.read_text(html, format="html")
+    options: dict[str, Any] = {"min_tokens": 0, "target_tokens": 16, "max_tokens": 40}
+    records = records_of(document, **options)
+    assert len(records) == 60
+    with visited(browser, html_of(document, looks=html, **options), tmp_path) as page:
+        looking(page)
+        plain = page.frames[1].locator("p").all_text_contents()
+        assert [letters(page.evaluate(LIT, index)) for index in range(60)] == [letters(words) for words in plain]
+
+
+def test_colours_and_repetitions_are_those_of_the_text(browser: Browser, tmp_path: Path) -> None:
+    document = spanwise.read_text(MIXED, format="html")
+    options = {**SMALL, "overlap_tokens": 15}
+    records = records_of(document, **options)
+    with visited(browser, html_of(document, looks=MIXED, **options), tmp_path) as page:
+        looking(page)
+        painted = page.evaluate(PAINTED)
+        for colour in range(6):
+            mine = "".join(shown_letters(document, record) for record in records[colour::6])
+            assert letters("".join(item["words"] for item in painted[f"k{colour}"])) == mine
+        assert "Łódź" not in "".join(item["words"] for item in painted["repeated"])
+        assert "Stadt" in "".join(item["words"] for item in painted["repeated"])
+        assert painted["overlap"]
+
+
+def test_the_same_words_twice_are_painted_each_in_its_place(browser: Browser, tmp_path: Path) -> None:
+    html = "<main>" + "<section><h2>Same</h2><p>The same words.</p></section>" * 30 + "</main>"
+    document = spanwise.read_text(html, format="html")
+    options: dict[str, Any] = {"min_tokens": 0, "target_tokens": 16, "max_tokens": 16}
+    with visited(browser, html_of(document, looks=html, **options), tmp_path) as page:
+        looking(page)
+        painted = page.evaluate(PAINTED)
+        places = sorted(item["y"] for name in painted for item in painted[name] if name[0] == "k")
+        tops = page.frames[1].locator("p").evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().top)")
+        assert len(places) == 30
+        assert all(abs(place - top) < 8 for place, top in zip(places, tops, strict=True))
+
+
+def test_marks_stand_beside_what_they_name_also_after_a_resize(browser: Browser, tmp_path: Path) -> None:
+    document = spanwise.read_text(MIXED, format="html")
+    with visited(browser, html_of(document, looks=MIXED, **SMALL), tmp_path) as page:
+        looking(page)
+        for width in (1280, 800):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.evaluate(SETTLED)
+            for index in (0, 3, 7):
+                page.evaluate(LIT, index)
+                painted = page.evaluate(PAINTED)
+                first = min(item["y"] for name in painted for item in painted[name] if name.startswith("current"))
+                frame, mark = (
+                    page.locator("iframe").bounding_box(),
+                    page.locator(f".mark >> nth={index}").bounding_box(),
+                )
+                assert frame is not None
+                assert mark is not None
+                assert mark["y"] == pytest.approx(frame["y"] + first, abs=2)
+
+
+# ------------------------------------------------------------------------------------------------ pointing, keys, views
+
+
+def test_pointing_at_the_page_shows_a_chunk_and_a_click_holds_it(browser: Browser, tmp_path: Path) -> None:
+    document = spanwise.read_text(MIXED, format="html")
+    with visited(browser, html_of(document, looks=MIXED, **SMALL), tmp_path) as page:
+        looking(page)
+        page.evaluate(LIT, 2)
+        page.keyboard.press("Escape")
+        spot = page.evaluate(PAINTED)["k2"][0]
+        page.evaluate(
+            "(y) => scrollTo(0, y + document.querySelector('iframe').getBoundingClientRect().top - 300)", spot["y"]
+        )
+        frame = page.locator("iframe").bounding_box()
+        assert frame is not None
+        place = frame["x"] + spot["x"] + 5, frame["y"] + spot["y"] + 5
+        page.mouse.move(place[0], place[1] - 1)
+        page.mouse.move(*place)
+        assert shown(page) == "#2"
+        page.mouse.move(5, 5)
+        assert page.locator("#details h2").count() == 0
+        page.mouse.click(*place)
+        page.mouse.move(5, 5)
+        assert shown(page) == "#2"
+        assert page.locator(".mark.current").get_attribute("data-chunk") == "2"
+
+
+def test_keys_bars_and_permalinks_lead_through_the_page(browser: Browser, tmp_path: Path) -> None:
+    document = spanwise.read_text(MIXED, format="html")
+    with visited(browser, html_of(document, looks=MIXED, **SMALL), tmp_path) as page:
+        looking(page)
+        walked = []
+        for key in ("j", "j", "ArrowDown", "k", "Tab"):
+            page.keyboard.press(key)
+            walked.append(shown(page))
+            box = page.locator(".mark.current").bounding_box()
+            assert box is not None
+            assert 0 <= box["y"] < 720
+        assert walked == ["#0", "#1", "#2", "#1", "#2"]
+        page.locator(".plot a").nth(4).click()
+        assert shown(page) == "#4"
+        page.goto(f"{page.url.partition('#')[0]}#chunk-6")
+        page.reload()
+        looking(page)
+        assert shown(page) == "#6"
+
+
+def test_one_can_turn_to_the_text_and_back(browser: Browser, tmp_path: Path) -> None:
+    document = spanwise.read_text(MIXED, format="html")
+    with visited(browser, html_of(document, looks=MIXED, **SMALL), tmp_path) as page:
+        looking(page)
+        assert not page.locator(".text").is_visible()
+        page.locator(".mark .label").nth(3).click()
+        page.get_by_role("button", name="As text").click()
+        assert not page.locator("iframe").is_visible()
+        assert page.locator("#chunk-3 .label").is_visible()
+        assert shown(page) == "#3"
+        page.keyboard.press("j")
+        assert page.evaluate("document.activeElement.closest('.core').id") == "chunk-4"
+        page.get_by_role("button", name="As it looks").click()
+        assert page.locator(".mark.current").get_attribute("data-chunk") == "4"
+        assert page.locator("iframe").is_visible()
+
+
+def test_without_scripts_and_on_paper_there_is_the_text(browser: Browser, tmp_path: Path) -> None:
+    html = html_of(spanwise.read_text(MIXED, format="html"), looks=MIXED, **SMALL)
+    with visited(browser, html, tmp_path, java_script_enabled=False) as page:
+        assert page.locator(".text").is_visible()
+        assert not page.locator("iframe").is_visible()
+        assert not page.locator(".views").is_visible()
+    with visited(browser, html, tmp_path) as page:
+        looking(page).emulate_media(media="print")
+        assert page.locator(".text").is_visible()
+        assert not page.locator("iframe").is_visible()
+
+
+@pytest.mark.parametrize("width", [320, 800])
+def test_a_page_wider_than_its_room_is_shown_smaller(width: int, browser: Browser, tmp_path: Path) -> None:
+    html = '<main><div style="width: 1500px"><p>Words that stand here.</p></div></main>'
+    document = spanwise.read_text(html, format="html")
+    with visited(browser, html_of(document, looks=html), tmp_path, viewport={"width": width, "height": 700}) as page:
+        looking(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        box = page.locator("iframe").bounding_box()
+        assert box is not None
+        assert box["width"] < width
+        assert page.evaluate("document.querySelector('iframe').offsetWidth") > box["width"] * 1.5
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_around_the_page_stand_out(scheme: Any, browser: Browser, tmp_path: Path) -> None:
+    html = html_of(spanwise.read_text(MIXED, format="html"), looks=MIXED, **SMALL)
+    with visited(browser, html, tmp_path, color_scheme=scheme) as page:
+        looking(page)
+        page.evaluate(LIT, 1)
+        assert page.evaluate(CONTRAST) == []
+
+
+# --------------------------------------------------------------------------------------------------- what was left out
+
+
+def test_what_the_reader_left_out_is_pale(browser: Browser, tmp_path: Path) -> None:
+    html = MIXED.replace("<main>", "Loose words outside. <div>and more</div><main>")
+    document = spanwise.read_text(html, format="html")
+    with visited(browser, html_of(document, looks=html, **SMALL), tmp_path) as page:
+        looking(page)
+        frame = page.frames[1]
+        pale = "(each) => { let all = 1; for (; each; each = each.parentElement) all *= getComputedStyle(each).opacity;"
+        assert frame.locator("nav").evaluate(f"{pale} return all; }}") == pytest.approx(0.3)
+        assert frame.locator("footer").evaluate(f"{pale} return all; }}") == pytest.approx(0.3)
+        assert frame.locator("main p").first.evaluate(f"{pale} return all; }}") == 1
+        assert "Loose words" in page.evaluate(PAINTED)["left-out"][0]["words"]
+
+
+def test_a_chunk_that_the_page_hides_is_named_all_the_same(browser: Browser, tmp_path: Path) -> None:
+    inner = "<p>Seen words.</p><div class=tab><h2>T</h2><p>Unseen words.</p></div>"
+    html = f"<style>.tab {{ display: none }}</style><main>{inner}</main>"
+    document = spanwise.read_text(html, format="html")
+    options: dict[str, Any] = {"min_tokens": 0, "target_tokens": 16, "max_tokens": 16}
+    with visited(browser, html_of(document, looks=html, **options), tmp_path) as page:
+        looking(page)
+        assert page.locator(".mark.unseen").count() == 1
+        assert page.locator(".looks .note").inner_text().startswith("1 chunk is not to be seen on the page")
+        page.keyboard.press("k")
+        assert shown(page) == "#1"
+
+
+# ------------------------------------------------------------------------------------------------------ hostile pages
+
+
+def test_a_hostile_page_can_do_nothing(browser: Browser, tmp_path: Path) -> None:
+    """`visited` sees to it that nothing is asked for and nothing is complained of."""
+    document = spanwise.read_text(HOSTILE, format="html", keep_all=True)
+    with visited(browser, html_of(document, looks=HOSTILE), tmp_path) as page:
+        address = page.url
+        looking(page)
+        page.wait_for_timeout(300)
+        assert page.evaluate("window.hit") is None
+        assert page.url == address
+        assert len(page.frames) == 2
+        frame = page.frames[1]
+        assert frame.url == "about:srcdoc"
+        acting = (
+            "script, iframe, object, embed, link, meta, base, video, animate, [action], [formaction], [name], [target]"
+        )
+        assert frame.locator(acting).count() == 0
+        attributes = frame.evaluate(
+            "[...document.querySelectorAll('*')].flatMap((each) =>"
+            " [...each.attributes].map(({ name, value }) => [name, value]))"
+        )
+        assert attributes
+        assert not [name for name, _ in attributes if name.lower().startswith("on")]
+        assert {value for name, value in attributes if "href" in name} == {"#"}
+        assert not [value for _, value in attributes if "evil" in value or "script:" in value]
+        said = (frame.locator("p", has_text="Words before").text_content() or "").replace("\n", " ")
+        assert said == (
+            'Words before </script><script>parent.hit=1</script> </iframe> "><img src=x onerror=parent.hit=1> after.'
+        )
+        records = records_of(document)
+        assert [letters(page.evaluate(LIT, index)) for index in range(len(records))] == [
+            shown_letters(document, record) for record in records
+        ]
+
+
+def test_a_page_stays_inside_its_frame(browser: Browser, tmp_path: Path) -> None:
+    document = spanwise.read_text(HOSTILE, format="html", keep_all=True)
+    with visited(browser, html_of(document, looks=HOSTILE), tmp_path) as page:
+        looking(page)
+        page.evaluate("scrollTo(0, 0)")
+        assert page.evaluate("document.elementFromPoint(60, 50).closest('header') !== null")
+        page.get_by_role("button", name="As text").click()
+        assert page.locator(".text").is_visible()
+        box = page.locator("#details").bounding_box()
+        assert box is not None
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_nothing_in_the_page_can_be_clicked_or_typed_into(browser: Browser, tmp_path: Path) -> None:
+    html = '<main><p><a href="https://example.org/">A link of some words.</a></p><input value="typed"></main>'
+    document = spanwise.read_text(html, format="html")
+    with visited(browser, html_of(document, looks=html), tmp_path) as page:
+        looking(page)
+        box = page.locator("iframe").bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + 40, box["y"] + 30)
+        for _ in range(12):
+            page.keyboard.press("Tab")
+            assert page.evaluate("document.activeElement.tagName") != "IFRAME"
+        assert page.frames[1].url == "about:srcdoc"
+
+
+def test_sandbox_and_policy_would_stop_what_got_through(browser: Browser, tmp_path: Path) -> None:
+    """What no page can bring along is put there by hand: the walls behind the first one hold by themselves."""
+    html = "<main><p>Words.</p></main>"
+    (tmp_path / "page.html").write_text(html_of(spanwise.read_text(html, format="html"), looks=html))
+    with browser.new_context() as context:
+        page = context.new_page()
+        refused: list[str | None] = []
+        page.on("requestfailed", lambda request: refused.append(request.failure))
+        page.goto((tmp_path / "page.html").as_uri())
+        looking(page)
+        page.evaluate("""() => {
+          const inner = document.querySelector("iframe").contentDocument;
+          const script = inner.createElement("script");
+          script.textContent = "parent.hit = 1";
+          inner.body.append(script);
+          inner.body.insertAdjacentHTML("beforeend", `<img src=x onerror="parent.hit = 1">
+            <a id=go href="javascript:parent.hit=1">x</a>
+            <img src="https://evil.example/p.png"><iframe src="https://evil.example/"></iframe>
+            <form action="https://evil.example/"></form><link rel=stylesheet href="https://evil.example/s.css">
+            <meta http-equiv=refresh content="0;url=https://evil.example/">
+            <div style="background: url(https://evil.example/b.png)">x</div>`);
+          inner.querySelector("#go").click();
+          inner.querySelector("form").submit();
+        }""")
+        page.wait_for_timeout(500)
+        assert page.evaluate("window.hit") is None
+        assert set(refused) == {"csp"}  # by the policy, not because nobody answers
+
+
+# ------------------------------------------------------------------------------------------------- files of all kinds
+
+
+def exported(**bodies: str) -> str:
+    body = {name: {"value": value, "representation": name} for name, value in bodies.items()}
+    return json.dumps({"id": "7", "type": "page", "title": "Travel", "body": body})
+
+
+STORED = (
+    '<h1>Rates</h1><p>Meals are paid by the day.</p><ac:structured-macro ac:name="info"><ac:rich-text-body>'
+    "<p>Keep receipts.</p></ac:rich-text-body></ac:structured-macro>"
+)
+RENDERED = (
+    '<h1 id="x">Rates</h1><p>Meals are paid by the day.</p><div class="confluence-information-macro"><div>'
+    "<p>Keep receipts.</p></div></div>"
+)
+
+
+def test_an_export_is_shown_by_its_rendered_body(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files(tmp_path, {"both.json": exported(storage=STORED, view=RENDERED), "stored.json": exported(storage=STORED),
+                     "rates.html": RENDERED})  # fmt: skip
+    for name in ("both.json", "stored.json", "rates.html"):
+        assert main(["inspect", name, "-q"]) == 0
+    assert main(["inspect", "rates.html", "-q", "--no-pictures", "--html", "plain.html"]) == 0
+    assert "<iframe" not in (tmp_path / "stored.json.chunks.html").read_text("utf-8")
+    assert "<iframe" not in (tmp_path / "plain.html").read_text("utf-8")
+    for name in ("both.json", "rates.html"):
+        with visited(browser, (tmp_path / f"{name}.chunks.html").read_text("utf-8"), tmp_path) as page:
+            looking(page)
+            assert "Keepreceipts." in letters(page.evaluate(LIT, 0))
+
+
+@pytest.mark.parametrize(
+    "html", ["<p>", "<frameset><frame src=x></frameset>", "<main>\n</main>", "<p>x" + "<div>" * 900 + "deep</p>"]
+)
+def test_odd_pages_are_shown_too(html: str, browser: Browser, tmp_path: Path) -> None:
+    document = spanwise.read_text(html, format="html")
+    with visited(browser, html_of(document, looks=html), tmp_path) as page:
+        looking(page)
+        for record in records_of(document):
+            assert letters(page.evaluate(LIT, record["chunk_index"])) == shown_letters(document, record)
