@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from spanwise.readers.blocks import Reading
 from spanwise.readers.html.about import said_of
 from spanwise.readers.html.main_content import main_of
+from spanwise.readers.html.shown import shown_in
 from spanwise.readers.html.tree import Path, parsed
 from spanwise.readers.html.walk import Walk
 from spanwise.readers.markup.collecting import Collector
@@ -35,7 +36,7 @@ def read_html(text: str, *, keep_all: bool = False) -> Reading:
         titles = (element.prose.shown for element in elements if isinstance(element, Heading) and element.level == 1)
         if title := next(titles, ""):
             found["title"] = title
-    return reading_of(elements, found, left_out)
+    return reading_of(elements, found, left_out)._replace(shown=shown_in(page))
 
 
 def elements_of(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element], list[LeftOut]]:

@@ -39,7 +39,7 @@ _COOKIES: Final = re.compile(
 _LONGEST_BANNER: Final = 4000
 """What a class or id calls a banner but holds more text than this is a page about banners."""
 _HIDING: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_TELLING: Final = frozenset({"role", "style", "aria-hidden"})
+_TELLING: Final = frozenset({"role", "aria-hidden"})
 _INLINE: Final = frozenset({"span", "i", "a", "sup", "svg", "b", "em", "small"})
 _OUTSIDE: Final = {"header": "header", "footer": "footer", "aside": "aside"}
 _SHORT_BUTTON: Final = 3
@@ -49,15 +49,13 @@ def reason_to_leave(tag: str, attributes: Attributes, names: dict[str, str]) -> 
     """Say what an element is if it is no content; `names` remembers what classes and ids mean."""
     if reason := _TAGS.get(tag):
         return reason
-    if "hidden" in attributes and attributes["hidden"] != "until-found":
+    if is_hidden(attributes):
         return "hidden"
     for name in _TELLING.intersection(attributes):
         value = attributes[name] or ""
         if name == "role" and value in _ROLES:
             return _ROLES[value]
-        if (name == "style" and _HIDING.search(value)) or (
-            name == "aria-hidden" and value == "true" and tag in _INLINE
-        ):
+        if name == "aria-hidden" and value == "true" and tag in _INLINE:
             return "hidden"
     said = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
     if said == " ":
@@ -65,6 +63,14 @@ def reason_to_leave(tag: str, attributes: Attributes, names: dict[str, str]) -> 
     if said not in names:
         names[said] = _named(said.lower())
     return names[said]
+
+
+def is_hidden(attributes: Attributes) -> bool:
+    """Whether an element itself says that it isn't shown."""
+    if "hidden" in attributes and attributes["hidden"] != "until-found":
+        return True
+    style = attributes.get("style")
+    return style is not None and _HIDING.search(style) is not None
 
 
 def _named(said: str) -> str:

@@ -86,8 +86,7 @@ class Inline:
 
     def words(self, text: str) -> None:
         """Add text; its white space counts as one space, none at the edges of a line."""
-        if not text.isascii():
-            text = _UNSEEN.sub("", text)
+        text = without_unseen(text)
         words = text.split()
         if self._code:  # white space that follows code stays inside of it if more code comes
             self._code += [" " if text[:1].isspace() else "", " ".join(words), " " if text[-1:].isspace() else ""]
@@ -232,6 +231,11 @@ class Inline:
         self._said.append(code)
         self._space = collected.endswith(" ")
         self._worded = True
+
+
+def without_unseen(text: str) -> str:
+    """Take away what nobody sees."""
+    return text if text.isascii() else _UNSEEN.sub("", text)
 
 
 def _code_span(code: str) -> str:
