@@ -30,6 +30,9 @@ LEFT_OUT_KINDS: Final = frozenset({"front_matter", "comment", "definition"})
 
 _LABEL: Final = re.compile(r"^[ \t]{0,3}\[([^\]]+)\]:", re.MULTILINE)
 
+BARRIER: Final = "\ufffc"
+"""What a page shows as no text (a field of a form): the words on its two sides can't be searched for together."""
+
 SourceRef = Mapping[str, Any]
 
 

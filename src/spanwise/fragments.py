@@ -7,7 +7,7 @@ are looked up together, with one hash for each place and length: the work grows 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -17,6 +17,8 @@ from spanwise.page_words import Matches, PageTokens
 
 _BASE: Final = 0x9E3779B97F4A7C15  # any odd number with bits all over
 _LATER_STRETCHES: Final = 8  # how far into a core a link may lead instead
+_EARLIER_STRETCHES: Final = 16  # how far before a core a link may begin
+_EARLIER_TOKENS: Final = 300
 
 
 class _Size(NamedTuple):
@@ -42,46 +44,81 @@ class _Terms(NamedTuple):
 def text_fragments(document: Document, cores: Sequence[tuple[int, int]]) -> list[str | None]:
     """Give for each core what a link to its first words says behind `text=`; None where a page shows nothing of it.
 
-    Where the first words and all around them stand earlier on the page as well, the link leads to the first words of
-    the core that don't, because what is only near is better than what is wrong.
+    Where the first words and all around them stand earlier on the page as well, the link begins with words that stand
+    shortly before; where there are none, it leads to the first words of the core that are the first of their kind,
+    because what is only near is better than what is wrong.
     """
     matches = Matches(document)
     text, page = matches.text, matches.page
     hashes = _Hashes(page.names)
-    found: list[str | None] = [None] * len(cores)
-    waiting = _known(
-        (index, matches.first_from(first, cores[index][1]))
-        for index, first in enumerate(text.firsts(cores))
-        if first is not None
-    )
+    firsts = zip(text.firsts(cores), (end for _, end in cores), strict=True)
+    known = [None if first is None else matches.first_from(first, end) for first, end in firsts]
+    waiting = {index: first for index, first in enumerate(known) if first is not None}
+    found: dict[int, str] = {}
     for sizes in (_SIZES, *[_SIZES[-1:]] * _LATER_STRETCHES):
-        for size in sizes:
-            places = ((index, matches.on_page(first)) for index, first in waiting.items())
-            terms = {index: _terms(page, place, size) for index, place in places if place is not None}
-            alone = hashes.are_first([(term.low, term.high) for term in terms.values()])
-            for (index, term), first in zip(terms.items(), alone, strict=True):
-                if first:
-                    del waiting[index]
-                if first or sizes is _SIZES:
-                    found[index] = _written(page, term)
-        waiting = _known(
-            (index, matches.first_from(text.next_stretch(first), cores[index][1])) for index, first in waiting.items()
-        )
+        places = {index: first.place for index, first in waiting.items()}
+        alone, repeated = _alone(page, hashes, places, sizes)
+        if sizes is _SIZES:
+            found = repeated
+            alone |= _led_up_to(page, hashes, {index: places[index] for index in repeated})
+        found |= alone
+        later = ((index, text.next_stretch(first.token)) for index, first in waiting.items() if index not in alone)
+        ahead = ((index, matches.first_from(first, cores[index][1])) for index, first in later)
+        waiting = {index: first for index, first in ahead if first is not None}
+    return [found.get(index) for index in range(len(cores))]
+
+
+def _alone(
+    page: PageTokens, hashes: _Hashes, places: Mapping[int, int], sizes: Sequence[_Size]
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Write links with as few words as tell their places from all before; those for which none does come apart."""
+    found: dict[int, str] = {}
+    repeated: dict[int, str] = {}
+    waiting = dict(places)
+    for size in sizes:
+        terms = {index: _terms(page, place, size) for index, place in waiting.items()}
+        alone = hashes.are_first([(term.low, term.high) for term in terms.values()])
+        found |= {index: _written(page, term) for (index, term), first in zip(terms.items(), alone, strict=True) if first}
+        repeated = {index: _written(page, term) for index, term in terms.items() if index not in found}
+        waiting = {index: waiting[index] for index in repeated}
+    return found, repeated
+
+
+def _led_up_to(page: PageTokens, hashes: _Hashes, places: Mapping[int, int]) -> dict[int, str]:
+    """Write links to all from some words shortly before, which are the first of their kind, up to the first words."""
+    steps = [(index, place, span) for index, place in places.items() for span in _before(page, place)]
+    alone = hashes.are_first([span for _, _, span in steps])
+    found: dict[int, str] = {}
+    for (index, place, (start, end)), first in zip(steps, alone, strict=True):
+        if first and index not in found:
+            words = place, page.forward(place, _SIZES[0].start)
+            if not page.stands_between(*words, end, place):
+                found[index] = f"{_escaped(page.text(start, end))},{_escaped(page.text(*words))}"
     return found
 
 
-def _known(firsts: Iterable[tuple[int, int | None]]) -> dict[int, int]:
-    return {index: first for index, first in firsts if first is not None}
+def _before(page: PageTokens, place: int) -> Iterator[tuple[int, int]]:
+    """Give the first words of the stretches before a place, the nearest first."""
+    start = place
+    for _ in range(_EARLIER_STRETCHES):
+        start = page.stretch_before(start)
+        end = page.forward(start, _SIZES[0].start)
+        if start < end <= place:
+            yield start, end
+        if not start or place - start > _EARLIER_TOKENS:
+            return
 
 
-def _terms(tokens: PageTokens, first: int, size: _Size) -> _Terms:
-    end = tokens.forward(first, size.start)
-    return _Terms(tokens.backward(first, size.prefix), first, end, tokens.forward(end, size.suffix))
+def _terms(page: PageTokens, first: int, size: _Size) -> _Terms:
+    """Choose the words; where a word of unspaced writing may be cut, a browser needs what stands before."""
+    end = page.forward(first, size.start)
+    prefix = size.prefix if size.prefix or page.ends_at(first) else _SIZES[2].prefix
+    return _Terms(page.backward(first, prefix), first, end, page.forward(end, size.suffix))
 
 
-def _written(tokens: PageTokens, term: _Terms) -> str:
+def _written(page: PageTokens, term: _Terms) -> str:
     """Write a link's terms, those that there are, with the marks that tell them apart."""
-    before, start, after = (_escaped(tokens.text(*span)) if span[0] < span[1] else "" for span in pairwise(term))
+    before, start, after = (_escaped(page.text(*span)) if span[0] < span[1] else "" for span in pairwise(term))
     return (f"{before}-," if before else "") + start + (f",-{after}" if after else "")
 
 

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from spanwise.documents import Block, Document, Part
+from spanwise.documents import BARRIER, Block, Document, Part
 from spanwise.stretches import Stretch, page_stretches, shown_stretches
 
 _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
@@ -35,11 +35,11 @@ class PageTokens:
         self.starts, self.ends = array("q"), array("q")
         known = {} if known is None else known
         for home, (text, anchors, places, _) in enumerate(stretches):
-            anchor = 0
+            anchor, barred = 0, text == BARRIER
             for found in _TOKEN.finditer(text):
                 while anchor + 1 < len(anchors) and anchors[anchor + 1] <= found.start():
                     anchor += 1
-                self.names.append(known.setdefault(_folded(found[0]), len(known)))
+                self.names.append(known.setdefault("" if barred else _folded(found[0]), len(known)))
                 self.places.append(places[anchor] + found.start() - anchors[anchor])
                 self.homes.append(home)
                 self.starts.append(found.start())
@@ -58,9 +58,18 @@ class PageTokens:
         """Give the first token of the stretch after a token's own."""
         return bisect_right(self.homes, self.homes[token])
 
+    def stretch_before(self, token: int) -> int:
+        """Give the first token of the stretch that the token before belongs to."""
+        return bisect_left(self.homes, self.homes[token - 1]) if token else 0
+
+    def stands_between(self, start: int, end: int, low: int, high: int) -> bool:
+        """Whether the tokens of one range stand in another."""
+        sought, names = self.names[start:end], self.names[low:high]
+        return any(names[at : at + len(sought)] == sought for at, name in enumerate(names) if name == sought[0])
+
     def ends_at(self, token: int) -> bool:
         """Whether a term may end before this token: at white space, at an edge, or at a stop of unspaced writing."""
-        if token >= len(self.homes) or self.homes[token] != self.homes[token - 1]:
+        if not 0 < token < len(self.homes) or self.homes[token] != self.homes[token - 1]:
             return True
         text = self.stretches[self.homes[token]].text
         end, start = self.ends[token - 1], self.starts[token]
@@ -68,7 +77,7 @@ class PageTokens:
 
     def forward(self, token: int, size: int) -> int:
         """Give where a term ends that begins here and wants so many tokens; it stays in its stretch."""
-        if not size or token >= len(self.homes):
+        if not size or token >= len(self.homes) or self._is_barrier(token):
             return token
         home, end, most = self.homes[token], token + 1, token + _LONGEST
         while end < len(self.homes) and self.homes[end] == home and end < most:
@@ -79,7 +88,7 @@ class PageTokens:
 
     def backward(self, token: int, size: int) -> int:
         """Give where a term begins that ends before this token and wants so many tokens."""
-        if not size or not token:
+        if not size or not token or self._is_barrier(token - 1):
             return token
         home, start, most = self.homes[token - 1], token - 1, token - _LONGEST
         while start > 0 and self.homes[start - 1] == home and start > most:
@@ -87,6 +96,9 @@ class PageTokens:
                 break
             start -= 1
         return start
+
+    def _is_barrier(self, token: int) -> bool:
+        return self.stretches[self.homes[token]].text == BARRIER
 
     def text(self, start: int, end: int) -> str:
         """Give the words from one token to another of the same stretch."""
@@ -112,6 +124,13 @@ class _Segment(NamedTuple):
     page_end: int
 
 
+class Match(NamedTuple):
+    """A token of the text, and the token of the page that it is."""
+
+    token: int
+    place: int
+
+
 class Matches:
     """Where the tokens of a document stand on its page; only the segments that somebody asks for are compared."""
 
@@ -126,7 +145,15 @@ class Matches:
         self._compared: set[int] = set()
         self._positions: dict[int, list[int]] = {}
 
-    def on_page(self, token: int) -> int | None:
+    def first_from(self, token: int, end: int) -> Match | None:
+        """Give the first token of the text from one on that the page shows and that stands before a place."""
+        while self.text.is_before(token, end):
+            if (place := self._on_page(token)) is not None:
+                return Match(token, place)
+            token += 1
+        return None
+
+    def _on_page(self, token: int) -> int | None:
         """Give the token of the page that a token of the text is; None if the page doesn't show it."""
         if self.page is self.text:
             return token
@@ -135,14 +162,6 @@ class Matches:
             self._compared.add(index)
             self._compare(self._segments[index])
         return self._found.get(token)
-
-    def first_from(self, token: int, end: int) -> int | None:
-        """Give the first token of the text from one on that the page shows and that stands before a place."""
-        while self.text.is_before(token, end):
-            if self.on_page(token) is not None:
-                return token
-            token += 1
-        return None
 
     def _compare(self, segment: _Segment) -> None:
         """Go through both sides; where they differ, go on where enough agrees again."""

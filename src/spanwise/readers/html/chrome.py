@@ -29,6 +29,7 @@ _WORDS: Final = {
     "edit link": "mw-editsection headerlink header-anchor anchorjs-link heading-anchor anchor-link hash-link",
     "navigation": "navbar navigation site-nav main-nav pagination mw-portlet vector-menu",
     "table of contents": "toc-macro",
+    "page status": "mw-indicators mw-indicator",
     "hidden": "sr-only visually-hidden visuallyhidden screen-reader-text katex-html",
     "line numbers": "linenos linenodiv line-numbers-rows lineno gutter hljs-ln-numbers",
 }

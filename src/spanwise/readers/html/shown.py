@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from spanwise.documents import Shown
+from spanwise.documents import BARRIER, Shown
 from spanwise.readers.html.chrome import UNSEEN, is_hidden
 from spanwise.readers.markup.prose import without_unseen
 
@@ -17,7 +17,8 @@ _INLINE: Final = frozenset(
     "strong sub sup time tt u var wbr".split()
 )
 """Elements that a word may go through; the edges of all others end what can be searched for."""
-_HIDDEN: Final = frozenset(UNSEEN) | {"rp", "noframes", "progress", "meter"}
+_HIDDEN: Final = frozenset(UNSEEN) | {"img", "picture", "rp", "noframes", "progress", "meter"}
+_CONTROLS: Final = frozenset({"input", "select", "textarea"})
 _CODE: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
 _WHITE: Final = re.compile(r"[ \t\n\r\f]+")
 
@@ -66,19 +67,29 @@ class _Stretches:
 
     def _enter(self, node: LexborNode, tag: str) -> bool:
         """Say whether what stands inside an element is shown."""
-        if tag not in _INLINE:
-            self._edge()
         attributes = node.attributes
-        if tag == "script" and "syntaxhighlighter" in (attributes.get("type") or ""):  # scripts show it as code
-            self._code += 1
-            self._take(node.text())
-            self._leave("pre")
+        if tag in _CONTROLS or (tag == "script" and "syntaxhighlighter" in (attributes.get("type") or "")):
+            self._bar(node, tag)
             return False
         if tag in _HIDDEN or (tag == "dialog" and "open" not in attributes) or (attributes and is_hidden(attributes)):
-            self._offset += len(node.text())
+            self._offset += len(node.text())  # a browser searches as if it weren't there
             return False
+        if tag not in _INLINE:
+            self._edge()
         self._code += tag in _CODE
         return True
+
+    def _bar(self, node: LexborNode, tag: str) -> None:
+        """Take what is searched but has no neighbours: a text field, and code that a script will show."""
+        self._edge()
+        self.done.append(Shown(self._offset, BARRIER))
+        if tag == "select":
+            self._offset += len(node.text())
+            return
+        self._code += 1
+        self._take(node.text())
+        self._leave("pre")
+        self.done.append(Shown(self._offset, BARRIER))
 
     def _leave(self, tag: str) -> None:
         if tag not in _INLINE:
