@@ -18,7 +18,7 @@ from spanwise.page_words import Matches, PageTokens
 _BASE: Final = 0x9E3779B97F4A7C15  # any odd number with bits all over
 _LATER_STRETCHES: Final = 8  # how far into a core a link may lead instead
 _EARLIER_STRETCHES: Final = 16  # how far before a core a link may begin
-_EARLIER_TOKENS: Final = 300
+_EARLIER_TOKENS: Final = 150
 
 
 class _Size(NamedTuple):
@@ -86,25 +86,26 @@ def _alone(
 
 def _led_up_to(page: PageTokens, hashes: _Hashes, places: Mapping[int, int]) -> dict[int, str]:
     """Write links to all from some words shortly before, which are the first of their kind, up to the first words."""
-    steps = [(index, place, span) for index, place in places.items() for span in _before(page, place)]
-    alone = hashes.are_first([span for _, _, span in steps])
+    steps = [(index, place, term) for index, place in places.items() for term in _before(page, place)]
+    alone = hashes.are_first([(term.low, term.high) for _, _, term in steps])
     found: dict[int, str] = {}
-    for (index, place, (start, end)), first in zip(steps, alone, strict=True):
+    for (index, place, term), first in zip(steps, alone, strict=True):
         if first and index not in found:
             words = place, page.forward(place, _SIZES[0].start)
-            if not page.stands_between(*words, end, place):
-                found[index] = f"{_escaped(page.text(start, end))},{_escaped(page.text(*words))}"
+            if not page.stands_between(*words, term.end, place):
+                found[index] = f"{_written(page, term)},{_escaped(page.text(*words))}"
     return found
 
 
-def _before(page: PageTokens, place: int) -> Iterator[tuple[int, int]]:
-    """Give the first words of the stretches before a place, the nearest first."""
+def _before(page: PageTokens, place: int) -> Iterator[_Terms]:
+    """Give the first words of the stretches before a place, the nearest first, alone and with what goes before them."""
     start = place
     for _ in range(_EARLIER_STRETCHES):
         start = page.stretch_before(start)
         end = page.forward(start, _SIZES[0].start)
         if start < end <= place:
-            yield start, end
+            yield _Terms(start, start, end, end)
+            yield _Terms(page.backward(start, _SIZES[2].prefix), start, end, end)
         if not start or place - start > _EARLIER_TOKENS:
             return
 

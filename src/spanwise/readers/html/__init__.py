@@ -15,7 +15,7 @@ from spanwise.readers.html.shown import shown_in
 from spanwise.readers.html.tree import Path, parsed
 from spanwise.readers.html.walk import Walk
 from spanwise.readers.markup.collecting import Collector
-from spanwise.readers.markup.elements import Element, Heading
+from spanwise.readers.markup.elements import Element, Heading, Items
 from spanwise.readers.markup.writing import reading_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,15 @@ def read_html(text: str, *, keep_all: bool = False) -> Reading:
 
 
 def elements_of(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element], list[LeftOut]]:
-    """Give the elements of the main content, and what was left out."""
+    """Give the elements of the main content, and what was left out; of a page that is only a menu, all of it."""
+    elements, left_out = _walked(page, keep_all=keep_all)
+    only_lists = bool(elements) and all(isinstance(element, Items) for element in elements)
+    if only_lists and not keep_all and any(item.reason == "navigation" for item in left_out):
+        return _walked(page, keep_all=True)
+    return elements, left_out
+
+
+def _walked(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element], list[LeftOut]]:
     body = page.body
     if body is None:
         return [], []

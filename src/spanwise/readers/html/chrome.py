@@ -20,6 +20,8 @@ _ROLES: Final = {
     "navigation": "navigation", "banner": "header", "contentinfo": "footer", "search": "search", "dialog": "dialog",
     "alertdialog": "dialog", "menu": "navigation", "menubar": "navigation", "toolbar": "toolbar",
 }  # fmt: skip
+_SAYING: Final = frozenset({"navbox", "portalbox", "portal-bar", "side-box", "sister-box"})
+"""Boxes of Wikipedia that have the role of navigation but stand in the article and say what belongs to it."""
 _WORDS: Final = {
     "cookie banner": "onetrust-banner-sdk onetrust-consent-sdk cybotcookiebotdialog cc-window",
     "skip link": "skip skip-link skiplink skip-to-content skip-nav skip-to-main mw-jump-link screen-reader-shortcut",
@@ -54,7 +56,7 @@ def reason_to_leave(tag: str, attributes: Attributes, names: dict[str, str]) -> 
         return "hidden"
     for name in _TELLING.intersection(attributes):
         value = attributes[name] or ""
-        if name == "role" and value in _ROLES:
+        if name == "role" and value in _ROLES and not _SAYING.intersection((attributes.get("class") or "").split()):
             return _ROLES[value]
         if name == "aria-hidden" and value == "true" and tag in _INLINE:
             return "hidden"
