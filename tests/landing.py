@@ -20,7 +20,7 @@ from playwright.sync_api import Page
 
 from spanwise import Chunk
 from spanwise.documents import Document
-from spanwise.fragments import PageTokens
+from spanwise.page_words import PageTokens
 from spanwise.stretches import shown_stretches
 
 WIDTH: Final = 800

@@ -31,6 +31,9 @@ LEFT_OUT_KINDS: Final = frozenset({"front_matter", "comment", "definition"})
 
 _LABEL: Final = re.compile(r"^[ \t]{0,3}\[([^\]]+)\]:", re.MULTILINE)
 
+BARRIER: Final = "\ufffc"
+"""What a page shows as no text (a field of a form): the words on its two sides can't be searched for together."""
+
 SourceRef = Mapping[str, Any]
 
 
@@ -170,6 +173,14 @@ class LeftOut(NamedTuple):
     usual: bool = False
 
 
+class Shown(NamedTuple):
+    """Text that a page shows in one stretch, without an edge inside; `offset` characters of the page stand before it."""
+
+    offset: int
+    text: str
+    code: bool = False
+
+
 class Link(NamedTuple):
     """An outgoing link; `heading` and `block_id` only where the source names them apart."""
 
@@ -302,6 +313,8 @@ class Document:
     left_out: tuple[LeftOut, ...] = ()
     link_starts: tuple[int, ...] = ()
     """Where each of `metadata.links` stands in the text; empty where that isn't known."""
+    shown: tuple[Shown, ...] = field(default=(), repr=False)
+    """All that the source's page shows, with what was left out; empty where the text says it itself."""
 
     def __post_init__(self) -> None:
         """Check that blocks ascend inside the text and leave nothing visible out, and that the document has an id."""

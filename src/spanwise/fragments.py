@@ -7,24 +7,18 @@ are looked up together, with one hash for each place and length: the work grows 
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from spanwise.documents import Document
-from spanwise.stretches import Stretch, shown_stretches
+from spanwise.page_words import Matches, PageTokens
 
-_UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
-_TOKEN: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
-_STOPS: Final = frozenset("。、，！？；：」』）】》…·「『（【《")
 _BASE: Final = 0x9E3779B97F4A7C15  # any odd number with bits all over
 _LATER_STRETCHES: Final = 8  # how far into a core a link may lead instead
-_LONGEST: Final = 120  # tokens that a term may have where nothing ends it
+_EARLIER_STRETCHES: Final = 16  # how far before a core a link may begin
+_EARLIER_TOKENS: Final = 150
 
 
 class _Size(NamedTuple):
@@ -47,108 +41,85 @@ class _Terms(NamedTuple):
     high: int
 
 
-class PageTokens:
-    """The words and marks of a page, in order."""
-
-    def __init__(self, stretches: Sequence[Stretch]) -> None:
-        """Take the stretches apart."""
-        self.stretches = stretches
-        self.names, self.places, self.homes = array("q"), array("q"), array("q")
-        self.starts, self.ends = array("q"), array("q")
-        known: dict[str, int] = {}
-        for home, (text, anchors, places, _) in enumerate(stretches):
-            anchor = 0
-            for found in _TOKEN.finditer(text):
-                while anchor + 1 < len(anchors) and anchors[anchor + 1] <= found.start():
-                    anchor += 1
-                self.names.append(known.setdefault(_folded(found[0]), len(known)))
-                self.places.append(places[anchor] + found.start() - anchors[anchor])
-                self.homes.append(home)
-                self.starts.append(found.start())
-                self.ends.append(found.end())
-
-    def firsts(self, cores: Sequence[tuple[int, int]]) -> list[int | None]:
-        """Give for each core its first token; None where the page shows nothing of it."""
-        found = [(bisect_left(self.places, start), end) for start, end in cores]
-        return [first if self.is_before(first, end) else None for first, end in found]
-
-    def is_before(self, token: int, place: int) -> bool:
-        """Whether a token is there and stands before a place of the document."""
-        return token < len(self.places) and self.places[token] < place
-
-    def next_stretch(self, token: int) -> int:
-        """Give the first token of the stretch after a token's own."""
-        return bisect_right(self.homes, self.homes[token])
-
-    def ends_at(self, token: int) -> bool:
-        """Whether a term may end before this token: at white space, at an edge, or at a stop of unspaced writing."""
-        if token >= len(self.homes) or self.homes[token] != self.homes[token - 1]:
-            return True
-        text = self.stretches[self.homes[token]].text
-        end, start = self.ends[token - 1], self.starts[token]
-        return end < start or text[end - 1] in _STOPS or text[start] in _STOPS
-
-    def forward(self, token: int, size: int) -> int:
-        """Give where a term ends that begins here and wants so many tokens; it stays in its stretch."""
-        if not size or token >= len(self.homes):
-            return token
-        home, end, most = self.homes[token], token + 1, token + _LONGEST
-        while end < len(self.homes) and self.homes[end] == home and end < most:
-            if end - token >= size and self.ends_at(end):
-                break
-            end += 1
-        return end
-
-    def backward(self, token: int, size: int) -> int:
-        """Give where a term begins that ends before this token and wants so many tokens."""
-        if not size or not token:
-            return token
-        home, start, most = self.homes[token - 1], token - 1, token - _LONGEST
-        while start > 0 and self.homes[start - 1] == home and start > most:
-            if token - start >= size and self.ends_at(start):
-                break
-            start -= 1
-        return start
-
-    def text(self, start: int, end: int) -> str:
-        """Give the words from one token to another of the same stretch."""
-        stretch = self.stretches[self.homes[start]]
-        words = stretch.text[self.starts[start] : self.ends[end - 1]]
-        return words if stretch.code else " ".join(words.split())
-
-
 def text_fragments(document: Document, cores: Sequence[tuple[int, int]]) -> list[str | None]:
     """Give for each core what a link to its first words says behind `text=`; None where a page shows nothing of it.
 
-    Where the first words and all around them stand earlier on the page as well, the link leads to the first words of
-    the core that don't, because what is only near is better than what is wrong.
+    Where the first words and all around them stand earlier on the page as well, the link begins with words that stand
+    shortly before; where there are none, it leads to the first words of the core that are the first of their kind,
+    because what is only near is better than what is wrong.
     """
-    tokens = PageTokens(shown_stretches(document))
-    hashes = _Hashes(tokens.names)
-    found: list[str | None] = [None] * len(cores)
-    waiting = {index: first for index, first in enumerate(tokens.firsts(cores)) if first is not None}
+    matches = Matches(document)
+    text, page = matches.text, matches.page
+    hashes = _Hashes(page.names)
+    firsts = zip(text.firsts(cores), (end for _, end in cores), strict=True)
+    known = [None if first is None else matches.first_from(first, end) for first, end in firsts]
+    waiting = {index: first for index, first in enumerate(known) if first is not None}
+    found: dict[int, str] = {}
     for sizes in (_SIZES, *[_SIZES[-1:]] * _LATER_STRETCHES):
-        for size in sizes:
-            terms = {index: _terms(tokens, first, size) for index, first in waiting.items()}
-            alone = hashes.are_first([(term.low, term.high) for term in terms.values()])
-            for (index, term), first in zip(terms.items(), alone, strict=True):
-                if first:
-                    del waiting[index]
-                if first or sizes is _SIZES:
-                    found[index] = _written(tokens, term)
-        later = {index: tokens.next_stretch(first) for index, first in waiting.items()}
-        waiting = {index: first for index, first in later.items() if tokens.is_before(first, cores[index][1])}
+        places = {index: first.place for index, first in waiting.items()}
+        alone, repeated = _alone(page, hashes, places, sizes)
+        if sizes is _SIZES:
+            found = repeated
+            alone |= _led_up_to(page, hashes, {index: places[index] for index in repeated})
+        found |= alone
+        later = ((index, text.next_stretch(first.token)) for index, first in waiting.items() if index not in alone)
+        ahead = ((index, matches.first_from(first, cores[index][1])) for index, first in later)
+        waiting = {index: first for index, first in ahead if first is not None}
+    return [found.get(index) for index in range(len(cores))]
+
+
+def _alone(
+    page: PageTokens, hashes: _Hashes, places: Mapping[int, int], sizes: Sequence[_Size]
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Write links with as few words as tell their places from all before; those for which none does come apart."""
+    found: dict[int, str] = {}
+    repeated: dict[int, str] = {}
+    waiting = dict(places)
+    for size in sizes:
+        terms = {index: _terms(page, place, size) for index, place in waiting.items()}
+        alone = hashes.are_first([(term.low, term.high) for term in terms.values()])
+        found |= {index: _written(page, term) for (index, term), first in zip(terms.items(), alone, strict=True) if first}
+        repeated = {index: _written(page, term) for index, term in terms.items() if index not in found}
+        waiting = {index: waiting[index] for index in repeated}
+    return found, repeated
+
+
+def _led_up_to(page: PageTokens, hashes: _Hashes, places: Mapping[int, int]) -> dict[int, str]:
+    """Write links to all from some words shortly before, which are the first of their kind, up to the first words."""
+    steps = [(index, place, term) for index, place in places.items() for term in _before(page, place)]
+    alone = hashes.are_first([(term.low, term.high) for _, _, term in steps])
+    found: dict[int, str] = {}
+    for (index, place, term), first in zip(steps, alone, strict=True):
+        if first and index not in found:
+            words = place, page.forward(place, _SIZES[0].start)
+            if not page.stands_between(*words, term.end, place):
+                found[index] = f"{_written(page, term)},{_escaped(page.text(*words))}"
     return found
 
 
-def _terms(tokens: PageTokens, first: int, size: _Size) -> _Terms:
-    end = tokens.forward(first, size.start)
-    return _Terms(tokens.backward(first, size.prefix), first, end, tokens.forward(end, size.suffix))
+def _before(page: PageTokens, place: int) -> Iterator[_Terms]:
+    """Give the first words of the stretches before a place, the nearest first, alone and with what goes before them."""
+    start = place
+    for _ in range(_EARLIER_STRETCHES):
+        start = page.stretch_before(start)
+        end = page.forward(start, _SIZES[0].start)
+        if start < end <= place:
+            yield _Terms(start, start, end, end)
+            yield _Terms(page.backward(start, _SIZES[2].prefix), start, end, end)
+        if not start or place - start > _EARLIER_TOKENS:
+            return
 
 
-def _written(tokens: PageTokens, term: _Terms) -> str:
+def _terms(page: PageTokens, first: int, size: _Size) -> _Terms:
+    """Choose the words; where a word of unspaced writing may be cut, a browser needs what stands before."""
+    end = page.forward(first, size.start)
+    prefix = size.prefix if size.prefix or page.ends_at(first) else _SIZES[2].prefix
+    return _Terms(page.backward(first, prefix), first, end, page.forward(end, size.suffix))
+
+
+def _written(page: PageTokens, term: _Terms) -> str:
     """Write a link's terms, those that there are, with the marks that tell them apart."""
-    before, start, after = (_escaped(tokens.text(*span)) if span[0] < span[1] else "" for span in pairwise(term))
+    before, start, after = (_escaped(page.text(*span)) if span[0] < span[1] else "" for span in pairwise(term))
     return (f"{before}-," if before else "") + start + (f",-{after}" if after else "")
 
 
@@ -194,11 +165,3 @@ class _Hashes:
         _, places = numpy.unique(nearest[matching], return_index=True)
         found: list[int] = matching[places][nearest[starts]].tolist()
         return found
-
-
-def _folded(word: str) -> str:
-    """Give a word as a browser compares it: without case and diacritics."""
-    if word.isascii():
-        return word.lower()
-    plain = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(letter for letter in plain if not unicodedata.combining(letter)) or plain

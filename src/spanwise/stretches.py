@@ -113,6 +113,16 @@ def shown_stretches(document: Document) -> list[Stretch]:
     return page.done
 
 
+def page_stretches(document: Document) -> list[Stretch]:
+    """Give what the source's own page shows; places are those that `text_offset` counts."""
+    page = _Page()
+    for offset, text, code in document.shown:
+        page.code = code
+        page.add_parts(text, offset, _LINE_END if code else _NEVER)
+        page.edge()
+    return page.done
+
+
 def _add_lines(page: _Page, text: str, place: int) -> None:
     for line in _LINE.finditer(text):
         page.add(line[0], place + line.start())

@@ -164,4 +164,5 @@ def _document(reading: Reading, form: str, given: Mapping[str, Any]) -> Document
     if not known.get("document_id"):
         known["document_id"] = derived_document_id(_naming(known, given), reading.text)
     starts = reading.link_starts if given.get("links") is None else ()
-    return Document(reading.text, reading.blocks, reading.pages, Metadata.of(known), reading.left_out, starts)
+    metadata = Metadata.of(known)
+    return Document(reading.text, reading.blocks, reading.pages, metadata, reading.left_out, starts, reading.shown)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from spanwise.cuts import trimmed
-from spanwise.documents import Block, LeftOut, Page, Part, SourceRef
+from spanwise.documents import Block, LeftOut, Page, Part, Shown, SourceRef
 from spanwise.spans import without
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
@@ -31,6 +31,7 @@ class Reading(NamedTuple):
     pages: tuple[Page, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     link_starts: tuple[int, ...] = ()
+    shown: tuple[Shown, ...] = ()
 
 
 class Seen(NamedTuple):

@@ -16,6 +16,7 @@ from spanwise.readers.confluence.looks import looks_exported, looks_stored
 from spanwise.readers.confluence.places import placed
 from spanwise.readers.confluence.storage import StorageWalk, parsed
 from spanwise.readers.html import elements_of, read_html
+from spanwise.readers.html.shown import shown_in
 from spanwise.readers.html.tree import parsed as parsed_html
 from spanwise.readers.markup.elements import Element
 from spanwise.readers.markup.writing import reading_of
@@ -37,15 +38,16 @@ def read_confluence(text: str, *, keep_all: bool = False) -> Reading:
 
 def _exported(text: str, *, keep_all: bool) -> Reading:
     export = export_of(text)
+    page = parsed_html(export.shown or "")
     if export.stored is None:
-        elements, left = elements_of(parsed_html(export.shown or ""), keep_all=keep_all)
-        return reading_of(elements, export.found, left, export.ancestors)
+        elements, left = elements_of(page, keep_all=keep_all)
+        return reading_of(elements, export.found, left, export.ancestors)._replace(shown=shown_in(page))
     elements, found, left_out = _stored(export.stored, keep_all=keep_all)
     if export.shown is not None:
-        elements = placed(elements, elements_of(parsed_html(export.shown), keep_all=True)[0])
+        elements = placed(elements, elements_of(page, keep_all=True)[0])
     extra = {**export.found.get("extra", {}), **found.get("extra", {})}
     known = {**export.found, **({"extra": extra} if extra else {})}
-    return reading_of(elements, known, left_out, export.ancestors)
+    return reading_of(elements, known, left_out, export.ancestors)._replace(shown=shown_in(page))
 
 
 def _stored(text: str, *, keep_all: bool) -> tuple[list[Element], dict[str, Any], list[LeftOut]]:

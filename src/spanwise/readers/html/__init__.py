@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 from spanwise.readers.blocks import Reading
 from spanwise.readers.html.about import said_of
 from spanwise.readers.html.main_content import main_of
+from spanwise.readers.html.shown import shown_in
 from spanwise.readers.html.tree import Path, parsed
 from spanwise.readers.html.walk import Walk
 from spanwise.readers.markup.collecting import Collector
-from spanwise.readers.markup.elements import Element, Heading
+from spanwise.readers.markup.elements import Element, Heading, Items
 from spanwise.readers.markup.writing import reading_of
 
 if TYPE_CHECKING:
@@ -35,11 +36,19 @@ def read_html(text: str, *, keep_all: bool = False) -> Reading:
         titles = (element.prose.shown for element in elements if isinstance(element, Heading) and element.level == 1)
         if title := next(titles, ""):
             found["title"] = title
-    return reading_of(elements, found, left_out)
+    return reading_of(elements, found, left_out)._replace(shown=shown_in(page))
 
 
 def elements_of(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element], list[LeftOut]]:
-    """Give the elements of the main content, and what was left out."""
+    """Give the elements of the main content, and what was left out; of a page that is only a menu, all of it."""
+    elements, left_out = _walked(page, keep_all=keep_all)
+    only_lists = bool(elements) and all(isinstance(element, Items) for element in elements)
+    if only_lists and not keep_all and any(item.reason == "navigation" for item in left_out):
+        return _walked(page, keep_all=True)
+    return elements, left_out
+
+
+def _walked(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element], list[LeftOut]]:
     body = page.body
     if body is None:
         return [], []

@@ -20,6 +20,8 @@ _ROLES: Final = {
     "navigation": "navigation", "banner": "header", "contentinfo": "footer", "search": "search", "dialog": "dialog",
     "alertdialog": "dialog", "menu": "navigation", "menubar": "navigation", "toolbar": "toolbar",
 }  # fmt: skip
+_SAYING: Final = frozenset({"navbox", "portalbox", "portal-bar", "side-box", "sister-box"})
+"""Boxes of Wikipedia that have the role of navigation but stand in the article and say what belongs to it."""
 _WORDS: Final = {
     "cookie banner": "onetrust-banner-sdk onetrust-consent-sdk cybotcookiebotdialog cc-window",
     "skip link": "skip skip-link skiplink skip-to-content skip-nav skip-to-main mw-jump-link screen-reader-shortcut",
@@ -29,6 +31,7 @@ _WORDS: Final = {
     "edit link": "mw-editsection headerlink header-anchor anchorjs-link heading-anchor anchor-link hash-link",
     "navigation": "navbar navigation site-nav main-nav pagination mw-portlet vector-menu",
     "table of contents": "toc-macro",
+    "page status": "mw-indicators mw-indicator",
     "hidden": "sr-only visually-hidden visuallyhidden screen-reader-text katex-html",
     "line numbers": "linenos linenodiv line-numbers-rows lineno gutter hljs-ln-numbers",
 }
@@ -39,7 +42,7 @@ _COOKIES: Final = re.compile(
 _LONGEST_BANNER: Final = 4000
 """What a class or id calls a banner but holds more text than this is a page about banners."""
 _HIDING: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_TELLING: Final = frozenset({"role", "style", "aria-hidden"})
+_TELLING: Final = frozenset({"role", "aria-hidden"})
 _INLINE: Final = frozenset({"span", "i", "a", "sup", "svg", "b", "em", "small"})
 _OUTSIDE: Final = {"header": "header", "footer": "footer", "aside": "aside"}
 _SHORT_BUTTON: Final = 3
@@ -49,15 +52,13 @@ def reason_to_leave(tag: str, attributes: Attributes, names: dict[str, str]) -> 
     """Say what an element is if it is no content; `names` remembers what classes and ids mean."""
     if reason := _TAGS.get(tag):
         return reason
-    if "hidden" in attributes and attributes["hidden"] != "until-found":
+    if is_hidden(attributes):
         return "hidden"
     for name in _TELLING.intersection(attributes):
         value = attributes[name] or ""
-        if name == "role" and value in _ROLES:
+        if name == "role" and value in _ROLES and not _SAYING.intersection((attributes.get("class") or "").split()):
             return _ROLES[value]
-        if (name == "style" and _HIDING.search(value)) or (
-            name == "aria-hidden" and value == "true" and tag in _INLINE
-        ):
+        if name == "aria-hidden" and value == "true" and tag in _INLINE:
             return "hidden"
     said = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
     if said == " ":
@@ -65,6 +66,14 @@ def reason_to_leave(tag: str, attributes: Attributes, names: dict[str, str]) -> 
     if said not in names:
         names[said] = _named(said.lower())
     return names[said]
+
+
+def is_hidden(attributes: Attributes) -> bool:
+    """Whether an element itself says that it isn't shown."""
+    if "hidden" in attributes and attributes["hidden"] != "until-found":
+        return True
+    style = attributes.get("style")
+    return style is not None and _HIDING.search(style) is not None
 
 
 def _named(said: str) -> str:

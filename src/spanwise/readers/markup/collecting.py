@@ -134,6 +134,7 @@ class Collector:
     def code(self, text: str, language: str, place: Place) -> None:
         """Add a block of code; empty lines around it go."""
         self.flush()
+        self._frames[-1].used = True
         lines = text.split("\n")
         while lines and not lines[-1].strip():
             lines.pop()
@@ -146,6 +147,7 @@ class Collector:
     def rule(self, place: Place) -> None:
         """Add a line across the page."""
         self.flush()
+        self._frames[-1].used = True
         self._frames[-1].elements.append(Rule(place.reference(self.offset)))
 
 
@@ -213,6 +215,9 @@ def _item_with(item: Item | None, more: list[Any]) -> Item:
 
 def _quote(frame: Frame) -> list[Any]:
     label, title = frame.known.get("label", ""), frame.known.get("title", Prose())
+    if not label and not title.text:  # no box: what is called a caption there says who is quoted
+        elements = tuple(_uncaptioned(element) for element in frame.elements)
+        return [Quote(elements, frame.reference())] if elements else []
     titles = [element for element in frame.elements if isinstance(element, Paragraph) and element.caption]
     if titles and not title.text:
         title = joined((element.prose for element in titles), " ")
@@ -220,6 +225,10 @@ def _quote(frame: Frame) -> list[Any]:
     if not elements and not title.text:
         return []
     return [Quote(tuple(elements), frame.reference(), label, title)]
+
+
+def _uncaptioned(element: Any) -> Any:
+    return element._replace(caption=False) if isinstance(element, Paragraph) else element
 
 
 def _caption(frame: Frame) -> list[Any]:

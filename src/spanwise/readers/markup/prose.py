@@ -16,9 +16,10 @@ _MARKUP: Final = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|`|(?<!\s)\*|\*(?!\s)|(?<![^\W_])_|_(?![^\W_])|\[(?=[^\[\]]*\]\()|\[(?=[\[^!])"
     r"|<(?=[A-Za-z/!?])|&(?=#?\w{1,31};)|~(?=~)|(?<=~)~"
 )
+_TILDE: Final = re.compile(r"(?<!\\)~")
 _BRACKET: Final = re.compile(r"(?<!\\)[\[\]]")
 _LINE_START: Final = re.compile(
-    r"(#{1,6}(?!\S)|[-+](?!\S)|>|={2,}\Z|-{2,}\Z|-{3,}|%%|\|)|(\d{1,9})([.)])(?!\S)|(\[)(?=[^\[\]]+\]:)"
+    r"(#{1,6}(?!\S)|[-+](?!\S)|>|={2,}\Z|-{2,}\Z|-{3,}|%%|\|)|(\d{1,9})([.)])(?!\S)|(\[)(?=[^\[\]]+\]:|[ xX]\](?!\S))"
 )
 _TICKS: Final = re.compile("`+")
 _ODD_ADDRESS: Final = re.compile(r"[\s<>]")
@@ -86,8 +87,7 @@ class Inline:
 
     def words(self, text: str) -> None:
         """Add text; its white space counts as one space, none at the edges of a line."""
-        if not text.isascii():
-            text = _UNSEEN.sub("", text)
+        text = without_unseen(text)
         words = text.split()
         if self._code:  # white space that follows code stays inside of it if more code comes
             self._code += [" " if text[:1].isspace() else "", " ".join(words), " " if text[-1:].isspace() else ""]
@@ -104,12 +104,17 @@ class Inline:
         self._prepare()
         if _MAY_BE_MARKUP.search(joined):
             joined = escaped(joined, linked=any(item.target is not None for item in self._open))
+            if "~" in joined and self._is_beside_tildes():
+                joined = _TILDE.sub(r"\\~", joined)  # three are a fence
         if not self._pieces or self._pieces[-1] is BREAK:
             joined = _LINE_START.sub(_escaped_start, joined, count=1) if _LINE_START.match(joined) else joined
         self._append(joined)
         self._said.append(" ".join(words))
         self._space = text[-1].isspace()
         self._worded = True
+
+    def _is_beside_tildes(self) -> bool:
+        return bool(self._pieces and self._pieces[-1][-1] == "~") or any(item.sign == "~~" for item in self._open)
 
     def mark(self, sign: str) -> None:
         """Open emphasis; inside the same or inside code it means nothing more."""
@@ -207,6 +212,9 @@ class Inline:
                 self._length -= len(item.sign)
                 item.place = self._length
                 return
+            if item.sign == "~~" and self._pieces and self._pieces[-1].endswith("~"):
+                self._pieces[-1] = self._pieces[-1][:-1] + "\\~"
+                self._length += 1
             item.place = self._length
             self._append(item.sign)
 
@@ -232,6 +240,11 @@ class Inline:
         self._said.append(code)
         self._space = collected.endswith(" ")
         self._worded = True
+
+
+def without_unseen(text: str) -> str:
+    """Take away what nobody sees."""
+    return text if text.isascii() else _UNSEEN.sub("", text)
 
 
 def _code_span(code: str) -> str:
