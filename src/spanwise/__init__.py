@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spanwise.documents import Block, Document, LeftOut, Link, Metadata, Page, Part
     from spanwise.errors import (
         DocumentError,
+        EndpointError,
         LimitError,
         MissingExtraError,
         OptionError,
@@ -30,6 +31,7 @@ _HOMES = {
     "Chunk": "chunks",
     "Document": "documents",
     "DocumentError": "errors",
+    "EndpointError": "errors",
     "Finding": "checks",
     "LeftOut": "documents",
     "LimitError": "errors",
@@ -56,9 +58,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "Block", "Chunk", "Document", "DocumentError", "Finding", "LeftOut", "LimitError", "Link", "Metadata",
-    "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer",
-    "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault", "translate",
+    "Block", "Chunk", "Document", "DocumentError", "EndpointError", "Finding", "LeftOut", "LimitError", "Link",
+    "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap",
+    "Tokenizer", "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault",
+    "translate",
 ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@
     ├── UnreadableError (ValueError)     a text or file that can't be read
     ├── DocumentError (ValueError)       a document, block or piece that contradicts itself
     ├── LimitError (ValueError)          one character that alone passes the limit
+    ├── EndpointError                    a service that doesn't answer, or not as it should
     └── MissingExtraError (ImportError)  an optional dependency that isn't installed
 
 An error carries its parts (`subject`, `rule`, `value`, `hint`) as well as its words.
@@ -63,6 +64,10 @@ class DocumentError(SpanwiseError, ValueError):
 
 class LimitError(SpanwiseError, ValueError):
     """One character that alone passes the limit: it can neither be cut nor left out."""
+
+
+class EndpointError(SpanwiseError):
+    """A service over the network that doesn't answer, or not as it should."""
 
 
 class MissingExtraError(SpanwiseError, ImportError):
