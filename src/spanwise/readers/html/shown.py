@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _INLINE: Final = frozenset(
-    "a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark nobr q s samp small span strike "
-    "strong sub sup time tt u var wbr".split()
+    ["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"]
 )
 """Elements that a word may go through; the edges of all others end what can be searched for."""
 _HIDDEN: Final = frozenset(UNSEEN) | {"img", "picture", "rp", "noframes", "progress", "meter"}
