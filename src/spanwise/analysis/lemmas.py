@@ -17,7 +17,7 @@ import sys
 import tempfile
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
@@ -190,31 +190,47 @@ def _slow(language: str) -> Mapping[str, str]:
 
 def _with_places(entries: bytes) -> bytes:
     """Put before a list the places where reading may start, each with the form that is found there."""
-    count, place = _header(entries)
     beginnings, places, firsts, forms = array("Q"), array("I"), array("I"), bytearray()
-    form, end, number, since = b"", len(entries), 0, _ENTRIES_A_BLOCK
     try:
-        while place < end:
-            entry = place
-            shared, start, place = _suffix(entries, place)
-            form = form[:shared] + entries[start:place]
-            trim = entries[place]
-            if since >= _ENTRIES_A_BLOCK and trim != _SAME_LEMMA:
-                beginnings.append(_beginning(form))
-                places.append(entry)
-                firsts.append(len(forms))
-                forms += form
-                since = 0
-            place = place + 1 if trim == _SAME_LEMMA else _text(entries, place + 1)[1]
-            since += 1
-            number += 1
+        for entry, form in _starts(entries):
+            beginnings.append(_beginning(form))
+            places.append(entry)
+            firsts.append(len(forms))
+            forms += form
     except IndexError as error:
         raise _UnknownListError from error
+    places.append(len(entries))
+    firsts.append(len(forms))
+    head = _HEAD.pack(_SIGN, len(beginnings), len(entries))
+    return b"".join((head, beginnings, places, firsts, forms, entries))
+
+
+def _starts(entries: bytes) -> Iterator[tuple[int, bytes]]:
+    """Give the places where reading may start, with their forms: some entries apart, and with a lemma of their own.
+
+    Millions of entries come by, so what is usual (numbers of one byte) is read right here.
+    """
+    count, place = _header(entries)
+    form, end, number, since = b"", len(entries), 0, _ENTRIES_A_BLOCK
+    while place < end:
+        entry = place
+        shared, length, start = entries[entry], entries[entry + 1], entry + 2
+        place = start + length
+        if shared >= _MORE or length >= _MORE:
+            shared, start, place = _suffix(entries, entry)
+        form = form[:shared] + entries[start:place]
+        if entries[place] == _SAME_LEMMA:
+            place += 1
+        else:
+            if since >= _ENTRIES_A_BLOCK:
+                yield entry, form
+                since = 0
+            length = entries[place + 1]
+            place = place + 2 + length if length < _MORE else _text(entries, place + 1)[1]
+        since += 1
+        number += 1
     if number != count or place != end:
         raise _UnknownListError
-    places.append(end)
-    firsts.append(len(forms))
-    return b"".join((_HEAD.pack(_SIGN, len(beginnings), end), beginnings, places, firsts, forms, entries))
 
 
 def _beginning(form: bytes) -> int:

@@ -46,8 +46,9 @@ def query_words(text: str, languages: Collection[str] | None = None) -> list[Que
     words: dict[tuple[str, ...], QueryWord] = {}
     for number, token in enumerate(found):
         together = [term for whole in joined.get(number, ()) for term in _variants(whole, spoken)]
-        for word in _words(token[0], together, spoken):
-            words.setdefault(word.terms, word)
+        for text, terms in _words(token[0], spoken):
+            before = words.get(terms, QueryWord(text, terms))
+            words[terms] = before._replace(terms=tuple(dict.fromkeys([*before.terms, *together])))
     return list(words.values())
 
 
@@ -73,13 +74,14 @@ def _may_join(whole: str) -> bool:
     return len(whole) <= _LONGEST_JOINED and not is_grams(whole) and not is_grams(whole[-1])
 
 
-def _words(token: str, together: Sequence[str], spoken: Sequence[str]) -> Iterator[QueryWord]:
+def _words(token: str, spoken: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Give the words of a token, each with its terms."""
     if is_grams(token):
-        yield from (QueryWord(gram, (gram,)) for gram in query_grams(token))
+        yield from ((gram, (gram,)) for gram in query_grams(token))
         return
     for part in parts_of(token):
         terms = _variants(part.text, spoken) if part.inflected else [shortened(fold(part.text))]
-        yield QueryWord(fold(part.text), tuple(dict.fromkeys([*terms, *together])))
+        yield fold(part.text), tuple(dict.fromkeys(terms))
 
 
 def _variants(word: str, spoken: Sequence[str]) -> list[str]:
