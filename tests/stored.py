@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,15 @@ class WordEmbedder:
     def embed_query(self, text: str) -> NDArray[np.float32]:
         total = np.zeros(self.dimension, dtype=np.float32)
         for word in text.casefold().split():
-            seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big")
-            total += np.random.default_rng(seed).standard_normal(self.dimension).astype(np.float32)
+            total += _direction(word, self.dimension)
         length = float(np.linalg.norm(total))
         return total / length if length else total
+
+
+@cache
+def _direction(word: str, dimension: int) -> NDArray[np.float32]:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big")
+    return np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)
 
 
 EMBEDDER = WordEmbedder()

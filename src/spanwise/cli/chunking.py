@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -190,9 +191,9 @@ def jobs_of(files: list[str], config: Config, flags: list[Layer], order: Order, 
 def _refuse_shared_names(jobs: list[Job]) -> None:
     """Refuse to give several documents what only one can have: their chunks would get the same ids."""
     for name in _NAMING:
-        named = [job.file for job in jobs if name in job.settings.metadata]
-        if len(named) > 1:
-            rule = f"names one document, but {len(named):,} would get it"
+        named = Counter(job.settings.metadata[name] for job in jobs if name in job.settings.metadata)
+        if (times := max(named.values(), default=0)) > 1:
+            rule = f"names one document, but {times:,} would get it"
             raise OptionError(f"meta {name}", rule, hint="give it for one file, or a [[files]] entry for each")
 
 

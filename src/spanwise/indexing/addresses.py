@@ -60,14 +60,13 @@ def _targets(link: Mapping[str, Any], metadata: Mapping[str, Any], place: str | 
     if not target or target.startswith("#"):
         return
     if _ADDRESS.match(target) or target.startswith("//"):
-        yield _url(urljoin(metadata.get("source_url") or "https://", target))
+        yield from _joined(metadata.get("source_url") or "https://", target)
         return
     if metadata.get("source_type") == "confluence" or metadata.get("space_key"):
         yield from _confluence(target, metadata.get("space_key"))
     if _SCHEME.match(target) and not target.startswith("page:"):
         return
-    if url := _url(urljoin(metadata.get("source_url") or "", target)):
-        yield url
+    yield from _joined(metadata.get("source_url") or "", target)
     path = unquote(target.partition("#")[0].partition("?")[0])
     home = place or metadata.get("file_path")
     if path and home:
@@ -77,6 +76,16 @@ def _targets(link: Mapping[str, Any], metadata: Mapping[str, Any], place: str | 
             yield f"file:{beside}.md"
     if path and (PurePosixPath(path).suffix.lower() in {"", *_NOTES}):
         yield _note(re.sub(r"\.(md|markdown|mdx)$", "", path, flags=re.IGNORECASE))
+
+
+def _joined(base: str, target: str) -> Iterator[str]:
+    """Give the address that a link on a page of the web leads to, if it leads anywhere."""
+    try:
+        url = _url(urljoin(base, target))
+    except ValueError:
+        return
+    if url:
+        yield url
 
 
 def _confluence(target: str, space: str | None) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from os import W_OK, access
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -83,6 +82,7 @@ _REASONS: Final[Mapping[int, tuple[str, str | None]]] = {
     sqlite3.SQLITE_AUTH: ("can't be opened: its rights don't allow it", None),
     sqlite3.SQLITE_BUSY: ("is in use by another process", "try again"),
     sqlite3.SQLITE_LOCKED: ("is in use by another process", "try again"),
+    sqlite3.SQLITE_IOERR: ("can't be read or written", "is there room on the disk, and does the disk work?"),
     sqlite3.SQLITE_TOOBIG: ("can't hold a text that large", None),
 }
 
@@ -94,7 +94,8 @@ def explained(path: str) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        rule, hint = _REASONS.get(code, (f"can't be used ({error})", None))
+        rule, hint = _REASONS.get(code, ("can't be used", None))
+        rule = f"{rule} ({error})" if code not in _REASONS or code == sqlite3.SQLITE_IOERR else rule
         raise StoreError(path, rule, hint=hint) from error
 
 
@@ -102,17 +103,24 @@ def connected(path: str, *, write: bool) -> sqlite3.Connection:
     """Open a store that is there, and see that it is one; `path` never comes into being here."""
     _look_at(path)
     with explained(path):
-        connection = _opened(path, "rw")
         try:
-            if not write and not access(Path(path).absolute().parent, W_OK) and not Path(f"{path}-wal").exists():
-                connection.close()
-                connection = _opened(path, "ro&immutable=1")  # else SQLite wants to write beside it
-            check(connection, path, write=write)
-            _tune(connection, write=write)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+            return _checked(path, "rw", write=write)
+        except sqlite3.OperationalError as error:
+            code = error.sqlite_errorcode & 0xFF
+            if write or code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or Path(f"{path}-wal").exists():
+                raise
+            return _checked(path, "ro&immutable=1", write=False)  # where SQLite may not write beside it
+
+
+def _checked(path: str, mode: str, *, write: bool) -> sqlite3.Connection:
+    connection = _opened(path, mode)
+    try:
+        check(connection, path, write=write)
+        _tune(connection, write=write)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def created(path: str) -> sqlite3.Connection:

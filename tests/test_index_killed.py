@@ -1,0 +1,81 @@
+"""Indexing that is killed at any moment: nothing acknowledged is lost, nothing is there by halves, a rerun goes on."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import orjson
+
+from command import COMMAND, environment, files, ran, records
+from spanwise.stores import open_store
+from spanwise.stores.values import Filters
+
+DOCUMENTS = 300
+SECTIONS = 6
+KILLS = 8
+
+
+def write_round(folder: Path, number: int) -> None:
+    """Write every document anew: all of its sections name the document and the round."""
+    for document in range(DOCUMENTS):
+        parts = (f"## Part {part}\n\nname{document} says round{number} in {part}.\n" for part in range(SECTIONS))
+        (folder / f"docs/{document}.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def killed(folder: Path, chance: random.Random) -> list[str]:
+    """Start indexing, kill it after a random time, and give the files that were acknowledged until then."""
+    with subprocess.Popen(
+        [*COMMAND, "index", "docs", "--store", "s.db", "--json", "--embedder", "none", "--jobs", "1"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(),
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        first = process.stdout.readline() if chance.random() < 0.7 else b""  # else perhaps before any work
+        threading.Timer(chance.uniform(0, 0.6), os.kill, (process.pid, signal.SIGKILL)).start()
+        lines = [first, *process.stdout]
+        process.wait()
+    acknowledged = [orjson.loads(line) for line in lines if line.endswith(b"\n")]
+    return [line["file"] for line in acknowledged if line["status"] in {"added", "changed", "unchanged"}]
+
+
+def rounds(folder: Path) -> dict[str, set[str]]:
+    """Give for each document of the store the rounds that its chunks speak of; see that it is whole."""
+    store = open_store(str(folder / "s.db"))
+    assert store.verify() == []
+    found: dict[str, set[str]] = {}
+    with store.shelf("") as shelf:
+        for known in shelf.documents():
+            assert known.file_path is not None
+            name = f"name{Path(known.file_path).stem}"
+            keys = [one.key for one in shelf.lexical([name], Filters(), 50)]
+            texts = [one.record["normalized_text"] for one in shelf.fetch(keys)]
+            assert len(texts) == known.chunks
+            assert sorted(text.split()[-1] for text in texts) == [f"{part}." for part in range(SECTIONS)]
+            found[known.file_path] = {text.split()[2] for text in texts}
+    store.close()
+    return found
+
+
+def test_nothing_acknowledged_is_ever_lost(tmp_path: Path) -> None:
+    files(tmp_path, {"docs/0.md": ""})
+    chance = random.Random(11)
+    for number in range(KILLS):
+        if number % 3 == 0:  # the runs between go on where the last one stopped
+            write_round(tmp_path, number)
+            current = f"round{number}"
+        acknowledged = killed(tmp_path, chance)
+        there = rounds(tmp_path) if (tmp_path / "s.db").exists() and (tmp_path / "s.db").stat().st_size else {}
+        assert set(acknowledged) <= there.keys()
+        for file, said in there.items():
+            assert len(said) == 1, f"{file} is of several rounds: {said}"
+            if file in acknowledged:
+                assert said == {current}
+    done = ran("index", "docs", "--store", "s.db", "--json", "--embedder", "none", cwd=tmp_path, timeout=60)
+    assert done.code == 0
+    assert {line["status"] for line in records(done.out)} <= {"added", "changed", "unchanged"}
+    assert rounds(tmp_path) == {f"docs/{document}.md": {current} for document in range(DOCUMENTS)}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs", "s.db"]
