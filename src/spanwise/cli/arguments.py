@@ -13,6 +13,7 @@ from spanwise.cli import (
     checking,
     chunking,
     comparing,
+    demonstrating,
     describing,
     indexing,
     inspecting,
@@ -388,7 +389,8 @@ def _config(commands: Any) -> None:
 
 def _demo(commands: Any) -> None:
     command = _command(
-        commands, "demo", "chunk five handbooks that come along, in five languages", chunking.run_demo,
+        commands, "demo", "chunk, index and search five handbooks that come along, in five languages",
+        demonstrating.run,
         "spanwise demo", "spanwise demo pl zh", takes="[LANGUAGE ...]",
     )  # fmt: skip
     command.add_argument("languages", nargs="*", metavar="LANGUAGE", help="en, pl, de, ru, zh")

@@ -17,9 +17,11 @@ _ROLES: Final = {
 LEGEND: Final = "signs: ~ overlap with a neighbour, + repeated context (table head, code fence, heading)"
 
 
-def show_view(screen: Screen, file: str, records: Sequence[dict[str, Any]], lines: int) -> None:
-    """Show the chunks of a document, at most so many lines of each piece; 0 means all."""
-    _show_name(screen, file, records)
+def show_view(
+    screen: Screen, file: str, records: Sequence[dict[str, Any]], lines: int, *, of: int | None = None
+) -> None:
+    """Show chunks of a document, at most so many lines of each piece; 0 means all. `of` says how many there are."""
+    _show_name(screen, file, records, of)
     for record in records:
         screen.line(_head(screen, record))
         for role, text in pieces_of(record):
@@ -29,11 +31,12 @@ def show_view(screen: Screen, file: str, records: Sequence[dict[str, Any]], line
         screen.line()
 
 
-def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> None:
+def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]], of: int | None = None) -> None:
     title = records[0]["metadata"]["title"] if records else None
     name = f"━━ {one_line(file)}" + (f": {one_line(title)}" if title else "")
     screen.line(fitted(name, screen.width), "strong")
-    screen.line(f"   {said(len(records), 'chunk')}\n", "dim")
+    number = said(len(records), "chunk") if of is None else f"{len(records)} of {said(of, 'chunk')}"
+    screen.line(f"   {number}\n", "dim")
 
 
 def _head(screen: Screen, record: dict[str, Any]) -> str:
