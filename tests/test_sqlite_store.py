@@ -202,7 +202,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pyt
 
 def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = made(tmp_path / "x.db")
-    usual = embedded.connected
+    usual = schema.connected
 
     def cramped(path: str, *, write: bool) -> sqlite3.Connection:
         connection = usual(path, write=write)

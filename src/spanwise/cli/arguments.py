@@ -7,22 +7,9 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import Field
+from importlib import import_module
 from typing import Any, Final, NoReturn
 
-from spanwise.cli import (
-    checking,
-    chunking,
-    comparing,
-    demonstrating,
-    describing,
-    indexing,
-    inspecting,
-    linking,
-    reading,
-    searching,
-    sizing,
-    storing,
-)
 from spanwise.cli.writing import FORMATS as OUTPUTS
 from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
 from spanwise.errors import did_you_mean
@@ -32,6 +19,25 @@ from spanwise.settings import declared_options
 from spanwise.strategies import STRATEGIES
 
 _WIDTH: Final = 96
+
+
+class _Later:
+    """The module of a command: it is loaded when the command runs, so that no command waits for what others need."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, run: str) -> Callable[[argparse.Namespace], int]:
+        def command(arguments: argparse.Namespace) -> int:
+            code: int = getattr(import_module(f"spanwise.cli.{self._name}"), run)(arguments)
+            return code
+
+        return command
+
+
+checking, chunking, comparing, describing = map(_Later, ("checking", "chunking", "comparing", "describing"))
+indexing, inspecting, linking, reading = map(_Later, ("indexing", "inspecting", "linking", "reading"))
+demonstrating, searching, sizing, storing = map(_Later, ("demonstrating", "searching", "sizing", "storing"))
 _KEEP_ALL: Final = "keep what is not the main content of a web page"
 _EXIT_CODES: Final = (
     "exit codes: 0 all is well, 1 a file failed or a check found a violation, 2 wrong use, 3 not written"

@@ -13,10 +13,9 @@ from typing import Any
 
 from spanwise.errors import StoreError
 from spanwise.stores.sqlite.locks import alone
-from spanwise.stores.sqlite.pool import Pool
+from spanwise.stores.sqlite.pool import Matrices, Pool
 from spanwise.stores.sqlite.reading import SqliteShelf
 from spanwise.stores.sqlite.schema import VERSION, connected, created
-from spanwise.stores.sqlite.vectors import Matrices
 from spanwise.stores.sqlite.verifying import contradictions
 from spanwise.stores.sqlite.writing import SqliteWriter
 from spanwise.stores.values import Model

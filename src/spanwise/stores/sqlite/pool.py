@@ -1,4 +1,4 @@
-"""Connections for reading: each is used by one thread at a time, and used again."""
+"""What readers of a process share: connections, each used by one thread at a time, and the vectors that were read."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from spanwise.stores.sqlite.schema import connected, explained
+
+if TYPE_CHECKING:
+    from spanwise.stores.sqlite.vectors import Matrix
 
 
 class Pool:
@@ -59,3 +63,26 @@ class Pool:
             idle, self._idle, self._closed = self._idle, [], True
         for connection in idle:
             connection.close()
+
+
+class Matrices:
+    """The vectors that this process has read; what another one wrote is read after it, block by block."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._of: dict[int, Matrix] = {}
+        self._lock = threading.Lock()
+
+    def of(self, connection: sqlite3.Connection, tenant: int, dimension: int) -> Matrix:
+        """Give a tenant's vectors as of the moment that the connection sees."""
+        from spanwise.stores.sqlite.vectors import Matrix, refreshed
+
+        changes = connection.execute("SELECT changes FROM tenants WHERE id = ?", (tenant,)).fetchone()[0]
+        with self._lock:
+            known = self._of.get(tenant) or Matrix()
+        if known.changes == changes:
+            return known
+        fresh = Matrix(changes, refreshed(connection, tenant, dimension, known.blocks))
+        with self._lock:
+            self._of[tenant] = fresh
+        return fresh

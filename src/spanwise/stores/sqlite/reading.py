@@ -9,17 +9,18 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import orjson
 
 from spanwise.errors import StoreError
 from spanwise.stores.selection import first_moment, last_moment, worth_asking
-from spanwise.stores.sqlite.pool import Pool
-from spanwise.stores.sqlite.vectors import Matrices, Matrix
+from spanwise.stores.sqlite.pool import Matrices, Pool
 from spanwise.stores.values import Candidate, Filters, Found, Keyed, Known, Source, Statistics
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
+
+    from spanwise.stores.sqlite.vectors import Matrix
 
 _AT_ONCE: Final = 500  # values in one statement; SQLite allows for a thousand at least
 _LOOKED_AT: Final = 2_000  # nearest chunks, for those of a type
@@ -219,6 +220,8 @@ def _counted(
     connection: sqlite3.Connection, tenant: int, known: dict[str, tuple[int, int]], keys: Sequence[int]
 ) -> list[Candidate]:
     """Count terms in chunks, by the numbers that are kept of them."""
+    import numpy as np
+
     statement = "SELECT chunk, numbers FROM numbered WHERE tenant = ? AND chunk IN ({})"
     rows = dict(_some(connection, statement, (tenant,), keys))
     asked = [key for key in keys if key in rows]
@@ -295,4 +298,6 @@ def _of_type(connection: sqlite3.Connection, tenant: int, near: Keyed, kind: str
 
 
 def _column(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> NDArray[np.int64]:
+    import numpy as np
+
     return np.fromiter((row[0] for row in connection.execute(statement, values)), dtype=np.int64)

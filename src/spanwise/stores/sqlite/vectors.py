@@ -1,10 +1,9 @@
-"""Vectors by the block: about a thousand rows are written, read and compared at once."""
+"""Vectors in memory: read by the block, compared all at once."""
 
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,7 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FULL: Final = 1_000  # rows of a block
 _WHOLE: Final = 127.0  # stands for one in a vector of small integers
 
 
@@ -117,30 +115,8 @@ def _switches(documents: NDArray[np.int64]) -> NDArray[np.bool_]:
     return switches
 
 
-class Matrices:
-    """The vectors that this process has read; what another one wrote is read after it, block by block."""
-
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self._of: dict[int, Matrix] = {}
-        self._lock = threading.Lock()
-
-    def of(self, connection: sqlite3.Connection, tenant: int, dimension: int) -> Matrix:
-        """Give a tenant's vectors as of the moment that the connection sees."""
-        changes = connection.execute("SELECT changes FROM tenants WHERE id = ?", (tenant,)).fetchone()[0]
-        with self._lock:
-            known = self._of.get(tenant) or Matrix()
-        if known.changes == changes:
-            return known
-        fresh = Matrix(changes, _refreshed(connection, tenant, dimension, known.blocks))
-        with self._lock:
-            self._of[tenant] = fresh
-        return fresh
-
-
-def _refreshed(
-    connection: sqlite3.Connection, tenant: int, dimension: int, known: dict[int, Block]
-) -> dict[int, Block]:
+def refreshed(connection: sqlite3.Connection, tenant: int, dimension: int, known: dict[int, Block]) -> dict[int, Block]:
+    """Read the blocks of a tenant that are new, and the keys of those that changed."""
     blocks: dict[int, Block] = {}
     rows = connection.execute("SELECT id, changes FROM blocks WHERE tenant = ? ORDER BY id", (tenant,)).fetchall()
     for number, changes in rows:
@@ -199,82 +175,3 @@ def _simsimd() -> Any:
     except ImportError:
         return None
     return simsimd
-
-
-class Fresh(NamedTuple):
-    """A vector that is to be written."""
-
-    key: int
-    document: int
-    vector: bytes
-
-
-def write_vectors(connection: sqlite3.Connection, tenant: int, fresh: Sequence[Fresh]) -> None:
-    """Write vectors as blocks; small blocks before them are taken in, so that there never are many."""
-    rows = list(fresh)
-    while rows and len(rows) < FULL and (last := _last(connection, tenant)):
-        number, living, size = last
-        if living + len(rows) > FULL or size > 2 * len(rows):
-            break
-        rows += living_rows(connection, number)
-        drop_block(connection, number)
-    rows.sort()
-    for at in range(0, len(rows), FULL):
-        _write_block(connection, tenant, rows[at : at + FULL])
-
-
-def _last(connection: sqlite3.Connection, tenant: int) -> tuple[int, int, int] | None:
-    found: tuple[int, int, int] | None = connection.execute(
-        "SELECT id, living, size FROM blocks WHERE tenant = ? ORDER BY id DESC LIMIT 1", (tenant,)
-    ).fetchone()
-    return found
-
-
-def _write_block(connection: sqlite3.Connection, tenant: int, rows: Sequence[Fresh]) -> None:
-    keys = np.array([row.key for row in rows], dtype="<i8").tobytes()
-    documents = np.array([row.document for row in rows], dtype="<i8").tobytes()
-    number = connection.execute(
-        "INSERT INTO blocks (tenant, changes, living, size, keys, documents) VALUES (?, 0, ?, ?, ?, ?)",
-        (tenant, len(rows), len(rows), keys, documents),
-    ).lastrowid
-    numbers = b"".join(row.vector for row in rows)
-    connection.execute("INSERT INTO vectors (block, numbers) VALUES (?, ?)", (number, numbers))
-    connection.executemany("UPDATE chunks SET block = ? WHERE id = ?", [(number, row.key) for row in rows])
-
-
-def living_rows(connection: sqlite3.Connection, number: int) -> list[Fresh]:
-    """Give what a block holds of chunks that are still there."""
-    keys, documents, numbers = connection.execute(
-        "SELECT keys, documents, numbers FROM blocks JOIN vectors ON block = id WHERE id = ?", (number,)
-    ).fetchone()
-    every = list(zip(integers(keys).tolist(), integers(documents).tolist(), strict=True))
-    width = len(numbers) // len(every)
-    return [
-        Fresh(key, document, numbers[at * width : (at + 1) * width])
-        for at, (key, document) in enumerate(every)
-        if key > 0
-    ]
-
-
-def drop_block(connection: sqlite3.Connection, number: int) -> None:
-    """Delete a block."""
-    connection.execute("DELETE FROM blocks WHERE id = ?", (number,))
-    connection.execute("DELETE FROM vectors WHERE block = ?", (number,))
-
-
-def bury(connection: sqlite3.Connection, dead: Mapping[int, Sequence[int]]) -> list[Fresh]:
-    """Mark rows of blocks as deleted; blocks that are mostly deleted go, and the rest of them is given back."""
-    rest: list[Fresh] = []
-    for number, keys in dead.items():
-        (data,) = connection.execute("SELECT keys FROM blocks WHERE id = ?", (number,)).fetchone()
-        every = integers(data).copy()
-        every[np.isin(every, np.array(keys, dtype=np.int64))] *= -1
-        living = int((every > 0).sum())
-        connection.execute(
-            "UPDATE blocks SET keys = ?, living = ?, changes = changes + 1 WHERE id = ?",
-            (every.tobytes(), living, number),
-        )
-        if living * 2 < len(every):
-            rest += living_rows(connection, number)
-            drop_block(connection, number)
-    return rest

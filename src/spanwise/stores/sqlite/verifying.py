@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-import numpy as np
 import orjson
 
+from spanwise.stores.sqlite.blocks import unpacked_keys
 from spanwise.stores.sqlite.reading import unpacked
-from spanwise.stores.sqlite.vectors import integers
 from spanwise.stores.values import Entry, record_hash
 
 _MOST: Final = 20  # of one kind
@@ -81,7 +81,7 @@ def _wrong_words(connection: sqlite3.Connection) -> Iterator[str]:
     """Compare what full text, the table of terms and the chunks say of each term."""
     counted: Counter[int] = Counter()
     for (data,) in connection.execute("SELECT numbers FROM numbered"):
-        counted.update(np.unique(np.frombuffer(data, dtype="<u4")).tolist())
+        counted.update(set(struct.unpack(f"<{len(data) // 4}I", data)))
     said = dict(connection.execute("SELECT id, chunks FROM terms WHERE chunks <> 0"))
     wrong = sorted(number for number in said.keys() | counted.keys() if said.get(number, 0) != counted[number])
     yield from (
@@ -103,10 +103,10 @@ def _wrong_vectors(connection: sqlite3.Connection) -> Iterator[str]:
         "SELECT id, living, size, keys, documents, length(numbers) FROM blocks JOIN vectors ON block = id"
     )
     for block, living, size, keys, documents, length in rows:
-        every = integers(keys).tolist()
+        every = unpacked_keys(keys)
         if len(every) != size or length != size * dimension or sum(key > 0 for key in every) != living:
             yield f"vectors {block} have another number of rows than they say"
-        for key, document in zip(every, integers(documents).tolist(), strict=False):
+        for key, document in zip(every, unpacked_keys(documents), strict=False):
             if key > 0 and owners.pop(key, None) != (block, document):
                 yield f"vectors {block} hold a row of chunk {key}, which isn't its owner"
     yield from (f"chunk {key} has lost its vector" for key in list(owners)[:_MOST])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,15 +11,14 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any, Final
 
-import numpy as np
 import orjson
 
 from spanwise.analysis import ANALYSER
 from spanwise.errors import StoreError
 from spanwise.stores.selection import moment
+from spanwise.stores.sqlite.blocks import Fresh, bury, living_rows, write_vectors
 from spanwise.stores.sqlite.reading import known_documents, packed, unpacked
 from spanwise.stores.sqlite.schema import explained
-from spanwise.stores.sqlite.vectors import Fresh, bury, living_rows, write_vectors
 from spanwise.stores.values import Change, Entry, Known, Model, Source, Stored, record_hash
 
 _REMEMBERED: Final = 200_000  # numbers of terms
@@ -164,7 +164,7 @@ class SqliteWriter:
             (key, entry.lead, zlib.compress(entry.record, _EFFORT)),
         )
         if numbers:
-            data = np.array(numbers, dtype="<u4").tobytes()
+            data = struct.pack(f"<{len(numbers)}I", *numbers)
             self._connection.execute("INSERT INTO numbered VALUES (?, ?, ?)", (key, tenant, data))
             words = " ".join(map(str, numbers))
             self._connection.execute("INSERT INTO words (rowid, numbers) VALUES (?, ?)", (key, words))
@@ -199,7 +199,7 @@ class SqliteWriter:
             if row is None:
                 continue
             block, data = row
-            numbers = np.frombuffer(data or b"", dtype="<u4").tolist()
+            numbers = struct.unpack(f"<{len(data or b'') // 4}I", data or b"")
             if numbers:  # the index forgets a chunk only when it is told the very words that it was given
                 deletion = "INSERT INTO words (words, rowid, numbers) VALUES ('delete', ?, ?)"
                 self._connection.execute(deletion, (key, " ".join(map(str, numbers))))
