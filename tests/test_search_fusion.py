@@ -48,11 +48,13 @@ class Model:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         known = {document.text: place for place, document in enumerate(corpus()[0])}
-        return np.eye(TOPICS, dtype=np.float32)[[known[text] for text in texts]]
+        rows: Vectors = np.eye(TOPICS, dtype=np.float32)[[known[text] for text in texts]]
+        return rows
 
     def embed_query(self, text: str) -> Vectors:
         place = [question for question, _ in corpus()[1]].index(text)
-        return self.cosines[place].astype(np.float32)
+        row: Vectors = self.cosines[place].astype(np.float32)
+        return row
 
 
 def of_random(dimension: int) -> Callable[[], NDArray[np.float64]]:
