@@ -1,4 +1,4 @@
-# make demo: set up .venv and chunk the documents that come with the project
+# make demo: set up .venv; chunk, index and search the documents that come with the project
 # make test: set up .venv and run lint, types, import rules and all tests
 # make bench: compare with the peers, in an environment of its own (about ten minutes);
 #             BENCH="--markdown FOLDER --prose FOLDER" for texts of your own, BENCH=--quick for a first look

@@ -1,4 +1,4 @@
-"""The demo shows chunks of every language, and says what it can't show."""
+"""The demo goes from chunks in every language to answers, and says what it can't show."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ def test_the_demo_shows_all_languages(capsys: pytest.CaptureFixture[str]) -> Non
     assert "  ~ " in shown
     assert "  + " in shown
     assert "\x1b" not in shown  # no colours where nobody looks
+    assert shown.count("$ spanwise index") == 2
+    assert shown.count("$ spanwise search") == 4
+    assert "⟪Архив договоров⟫" in shown  # asked for as архивов
+    assert "⟪technik⟫" in shown  # asked for as techników
+    assert "⟪bicycles⟫" in shown  # the change, asked for as bicycle
 
 
 def test_the_demo_shows_one_language(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "zh"]) == 0
-    assert "数据安全与权限管理手册" in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "数据安全与权限管理手册" in shown.out
+    assert "⟪审批⟫" in shown.out
+    assert "0 added  1 changed" in shown.err
 
 
 def test_a_language_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

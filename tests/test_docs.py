@@ -15,6 +15,8 @@ from spanwise.options import TEMPLATES
 from spanwise.pieces import ROLES
 from spanwise.readers import EXTENSIONS, FORMATS
 from spanwise.records import FIELDS
+from spanwise.retrieval.values import PARTS, Hit
+from spanwise.retrieval.wishes import Wishes
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import TOKENIZERS
 
@@ -103,3 +105,19 @@ def test_formats_and_extensions_are_complete() -> None:
     page = said(DOCS / "reading.md")
     assert all(f"`{extension}`" in page for extension in EXTENSIONS if extension)
     assert all(f'`"{name}"`' in page for name in FORMATS)
+
+
+def test_the_fields_of_a_hit_are_complete() -> None:
+    assert names("search.md", "field") == [item.name for item in fields(Hit)]
+    assert names("search.md", "part") == list(PARTS)
+
+
+def test_the_options_of_search_are_complete() -> None:
+    assert set(names("search.md", "in Python")) == {"tenant", *Wishes.__annotations__}
+
+
+def test_snippets_for_other_stores_are_python() -> None:
+    snippets = re.findall(r"^```python-snippet\n(.*?)^```$", said(DOCS / "howto/your-own-vector-store.md"), re.M | re.S)
+    assert len(snippets) >= 4
+    for snippet in snippets:
+        compile(snippet, "snippet", "exec")

@@ -87,14 +87,21 @@ def test_forms_of_a_word_count_as_one_word(monkeypatch: pytest.MonkeyPatch) -> N
 
     class Shelf:
         def statistics(self, terms: Any) -> Statistics:
-            return Statistics(100, 10.0, {"go": 30, "went": 80, "rare": 1})
+            return Statistics(100, 10.0, {"run": 30, "ran": 80, "rare": 1})
 
     monkeypatch.setattr(
-        queries, "query_words", lambda _: [QueryWord("go", ("go", "went")), QueryWord("rare", ("rare",))]
+        queries, "query_words", lambda _: [QueryWord("run", ("run", "ran")), QueryWord("rare", ("rare",))]
     )
-    query = prepared("go rare", Shelf())  # type: ignore[arg-type]
+    query = prepared("run rare", Shelf())  # type: ignore[arg-type]
     assert [word.weight for word in query.words] == pytest.approx([math.log1p(0.5 / 100.5), math.log1p(99.5 / 1.5)])
     assert [word.text for word in query.telling] == ["rare"]
+
+
+def test_words_that_hold_a_sentence_together_count_a_quarter() -> None:
+    shelf = stored(notes()).shelf("")
+    with_the, without = (prepared(words, shelf).words for words in ("the", "wear"))
+    assert with_the[0].weight < without[0].weight
+    assert spanwise.search("the", stored(notes()))  # they are still words
 
 
 @pytest.mark.parametrize(
@@ -258,7 +265,7 @@ def test_a_pasted_book_costs_no_more_than_a_page(store: Any) -> None:
 
     shelf = Counting(store.shelf(""))
     with shelf:
-        query = prepared(" ".join(reversed(many)) + " never" * 30_000, shelf)  # type: ignore[arg-type]
+        query = prepared(" ".join(reversed(many)) + " never" * 30_000, shelf)
     assert len(query.text) <= MOST_CHARACTERS
     assert len(query.words) == MOST_WORDS
     assert {word.text for word in query.words} <= set(many[300:])  # the rarest

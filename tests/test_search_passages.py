@@ -27,7 +27,8 @@ SIZES = {"simple": {"max_chars": 120}, "sentence": {"max_tokens": 40, "max_chars
 
 def all_found(document: Document, strategy: str, **options: Any) -> list[Found]:
     shelf = stored([document], strategy=strategy, **options).shelf("")
-    return shelf.fetch(sorted(shelf.rows))
+    found: list[Found] = shelf.fetch(sorted(shelf.rows))
+    return found
 
 
 def units_of(found: Sequence[Found]) -> list[Unit]:

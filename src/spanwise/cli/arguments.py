@@ -37,7 +37,7 @@ class _Later:
 
 checking, chunking, comparing, describing = map(_Later, ("checking", "chunking", "comparing", "describing"))
 indexing, inspecting, linking, reading = map(_Later, ("indexing", "inspecting", "linking", "reading"))
-searching, sizing, storing = map(_Later, ("searching", "sizing", "storing"))
+demonstrating, searching, sizing, storing = map(_Later, ("demonstrating", "searching", "sizing", "storing"))
 _KEEP_ALL: Final = "keep what is not the main content of a web page"
 _EXIT_CODES: Final = (
     "exit codes: 0 all is well, 1 a file failed or a check found a violation, 2 wrong use, 3 not written"
@@ -395,7 +395,8 @@ def _config(commands: Any) -> None:
 
 def _demo(commands: Any) -> None:
     command = _command(
-        commands, "demo", "chunk five handbooks that come along, in five languages", chunking.run_demo,
+        commands, "demo", "chunk, index and search five handbooks that come along, in five languages",
+        demonstrating.run,
         "spanwise demo", "spanwise demo pl zh", takes="[LANGUAGE ...]",
     )  # fmt: skip
     command.add_argument("languages", nargs="*", metavar="LANGUAGE", help="en, pl, de, ru, zh")

@@ -1,4 +1,4 @@
-"""`spanwise chunk` and `spanwise demo`."""
+"""`spanwise chunk`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ from spanwise.tokens import TOKENIZERS, tokenizer_of
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
 _NAMING: Final = ("document_id", "source_url", "file_path", "page_id")
-DEMO: Final = Path(__file__).parent.parent / "demo"
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,26 +84,6 @@ def _usual_format(output: str | None, dialect: str | None) -> str:
         return ending
     watched = output is None and sys.stdout is not None and sys.stdout.isatty()
     return "view" if watched and not dialect else "jsonl"
-
-
-def run_demo(arguments: argparse.Namespace) -> int:
-    """Show the chunks of the handbooks that come along."""
-    paths = sorted((DEMO / "documents").glob("*.md"))
-    languages = {path.suffixes[0][1:]: path for path in paths}
-    for name in arguments.languages:
-        if name not in languages:
-            raise OptionError(name, "is not a language of the demo", hint=f"there are {', '.join(sorted(languages))}")
-    wanted = [languages[name] for name in sorted(set(arguments.languages or languages))]
-    settings = Settings("structure", "cl100k", {"max_tokens": 256}, {})
-    with opened(None) as file:
-        writer = writer_of("view", file, None, lines=4)
-        for path in wanted:
-            metadata = {"document_id": path.stem, "file_path": path.name}
-            job = Job(str(path), Settings("structure", "cl100k", settings.options, metadata), Order())
-            for outcome in chunk_files([job]):
-                writer.write(outcome._replace(file=path.name))
-        file.write(f"{said(len(wanted), 'document')}, chunks of at most 256 tokens; {LEGEND}\n".encode())
-    return 0
 
 
 def _chunk_all(jobs: list[Job], found: Found, form: str, arguments: argparse.Namespace) -> int:

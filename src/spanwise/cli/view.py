@@ -18,9 +18,11 @@ _ROLES: Final = {
 LEGEND: Final = "signs: ~ overlap with a neighbour, + repeated context (table head, code fence, heading)"
 
 
-def show_view(screen: Screen, file: str, records: Sequence[dict[str, Any]], lines: int) -> None:
-    """Show the chunks of a document, at most so many lines of each piece; 0 means all."""
-    _show_name(screen, file, records)
+def show_view(
+    screen: Screen, file: str, records: Sequence[dict[str, Any]], lines: int, *, of: int | None = None
+) -> None:
+    """Show chunks of a document, at most so many lines of each piece; 0 means all. `of` says how many there are."""
+    _show_name(screen, file, records, of)
     for record in records:
         screen.line(_head(screen, record))
         if is_parent(record):  # its text is that of the children below
@@ -32,13 +34,13 @@ def show_view(screen: Screen, file: str, records: Sequence[dict[str, Any]], line
         screen.line()
 
 
-def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> None:
+def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]], of: int | None = None) -> None:
     title = records[0]["metadata"]["title"] if records else None
     name = f"━━ {one_line(file)}" + (f": {one_line(title)}" if title else "")
     screen.line(fitted(name, screen.width), "strong")
     parents = sum(map(is_parent, records))
-    count = said(len(records), "chunk")
-    if parents:
+    count = said(len(records), "chunk") if of is None else f"{len(records)} of {said(of, 'chunk')}"
+    if parents and of is None:
         count = f"{said(parents, 'parent')} with {said(len(records) - parents, 'child', 'children')}"
     screen.line(f"   {count}\n", "dim")
 

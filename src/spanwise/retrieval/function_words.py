@@ -1,6 +1,7 @@
 """Words that hold a sentence together and say little by themselves.
 
-How rare a word is says how much it tells, but in a small store in several languages even `the` is rare.
+How rare a word is says how much it tells, but in a small store in several languages even `the` is rare. A word that
+names a thing in another language, such as `pod`, is not here.
 """
 
 from __future__ import annotations
@@ -10,17 +11,17 @@ from typing import Final
 _ENGLISH: Final = (
     "a an and any are as at be been but by can could did do does for from had has have he her his how i if in into is"
     " it its may me might my no not of on or our shall she should so some than that the their them then there these"
-    " they this those to us was we were what when where which who whom whose why will with would you your"
+    " they this those to was we were what when where which who whom whose why will with would you your"
 )
 _POLISH: Final = (
-    "a aby ale albo bez być był była było były czy czym dla do gdy gdzie go i ich ile im jak jaka jaki jakie jako je"
-    " jego jej jest jeśli już kiedy kto która które który lub ma mam mi może mogę na nad nie niż o od oraz po pod przez"
-    " przy są się ta tak tam te tego tej ten to tu ty tym u w we z za ze że żeby"
+    "a aby albo bez być był była było były czy czym dla do gdy gdzie i ich ile im jak jaka jaki jakie jako je"
+    " jego jej jest jeśli już kiedy kto która które który lub ma mi może mogę na nie niż o od oraz po przez"
+    " przy są się ta tak tam te tego tej to tu tym u w we z za ze że żeby"
 )
 _GERMAN: Final = (
-    "aber als am an auch auf aus bei bin bis das dass dem den der des die dies diese dieser dieses durch ein eine einem"
-    " einen einer eines er es für hat haben hatte ich ihr im in ist kann man mein mich mir mit muss nach nicht noch nur"
-    " ob oder ohne sein sich sie sind so über um und uns unter vom von vor wann war was wenn wer werden wie wir wird wo"
+    "aber als am an auch auf aus bei bis das dass dem den der des die dies diese dieser dieses durch ein eine einem"
+    " einen einer eines er es für haben hatte ich ihr im in ist kann mein mich mit muss nach nicht noch nur"
+    " ob oder ohne sein sich sie sind so über um und uns unter vom von vor wann was wenn wer werden wie wir wird wo"
     " zu zum zur"
 )
 _RUSSIAN: Final = (

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from spanwise.analysis import QueryWord, query_words
@@ -33,7 +35,8 @@ class Word(NamedTuple):
     weight: float
 
 
-class Query(NamedTuple):
+@dataclass(frozen=True)
+class Query:
     """A question as it is looked up."""
 
     text: str
@@ -41,10 +44,24 @@ class Query(NamedTuple):
     chunks: int
     average_length: float
 
+    @cached_property
+    def by_term(self) -> dict[str, list[Word]]:
+        """The words that each term stands for."""
+        found: dict[str, list[Word]] = {}
+        for word in self.words:
+            for term in dict.fromkeys(word.terms):
+                found.setdefault(term, []).append(word)
+        return found
+
+    @cached_property
+    def places(self) -> dict[Word, int]:
+        """Where each word stands in the question."""
+        return {word: place for place, word in enumerate(self.words)}
+
     @property
     def terms(self) -> list[str]:
         """All terms of all words, each once."""
-        return list(dict.fromkeys(term for word in self.words for term in word.terms))
+        return list(self.by_term)
 
     @property
     def telling(self) -> list[QueryWord]:
@@ -88,12 +105,12 @@ def bm25_parts(query: Query, candidate: Candidate) -> dict[str, float]:
     """Say what each word adds to a chunk's BM25; all terms of a word count as that word."""
     length = candidate.length / query.average_length if query.average_length else 1.0
     damping = _K1 * (1 - _B + _B * length)
-    parts: dict[str, float] = {}
-    counts = candidate.counts
-    for word in query.words:
-        if times := sum(counts.get(term, 0) for term in word.terms):
-            parts[word.text] = word.weight * times * (_K1 + 1) / (times + damping)
-    return parts
+    times: dict[Word, int] = {}
+    for term, count in candidate.counts.items():
+        for word in query.by_term.get(term, ()):
+            times[word] = times.get(word, 0) + count
+    found = sorted(times.items(), key=lambda pair: query.places[pair[0]])  # so that sums don't depend on the store
+    return {word.text: word.weight * count * (_K1 + 1) / (count + damping) for word, count in found if count}
 
 
 def bm25(query: Query, candidates: Sequence[Candidate]) -> dict[int, float]:
@@ -101,7 +118,8 @@ def bm25(query: Query, candidates: Sequence[Candidate]) -> dict[int, float]:
     return {candidate.key: sum(bm25_parts(query, candidate).values()) for candidate in candidates}
 
 
-def share_of(query: Query, terms: Mapping[str, object] | set[str]) -> float:
+def share_of(query: Query, terms: Iterable[str]) -> float:
     """Say which share of a question stands among some terms, by the weight of its words."""
     total = sum(word.weight for word in query.words)
-    return sum(word.weight for word in query.words if any(term in terms for term in word.terms)) / total if total else 0
+    found = {word for term in terms for word in query.by_term.get(term, ())}
+    return sum(word.weight for word in query.words if word in found) / total if total and found else 0.0

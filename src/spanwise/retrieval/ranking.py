@@ -92,12 +92,16 @@ def _lifts(
 ) -> dict[int, dict[str, float]]:
     """Say what headings, title, labels and links add to each chunk."""
     links = _linked(shelf, found, scores)
-    documents = {one.document_id: _of_document(query, one, weights) for one in found}
+    documents = {
+        name: _of_document(query, one, weights) for name, one in {one.document_id: one for one in found}.items()
+    }
+    headings = {(tuple(one.record["headings_path"]), one.source.language) for one in found}
+    shares = {(path, language): _share(query, path, language) for path, language in headings}
     lifts: dict[int, dict[str, float]] = {}
     for one in found:
         into, out = links.get(one.document_id, (0.0, 0.0))
         lifts[one.key] = documents[one.document_id] | {
-            "headings": weights.headings * _share(query, one.record["headings_path"], one.source.language),
+            "headings": weights.headings * shares[tuple(one.record["headings_path"]), one.source.language],
             "links_in": weights.links_in * into,
             "links_out": weights.links_out * out,
         }

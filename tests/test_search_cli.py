@@ -1,0 +1,169 @@
+"""`spanwise search` as a command: what it prints, what it refuses, and what it never says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import files, on_terminal, ran
+from spanwise.cli import main
+
+NOTES = {
+    "docs/travel.md": "# Travel\n\nTrips are booked in the portal. Keep every receipt.\n\n## Taxi\n\nPaid at night.\n",
+    "docs/safety.md": "---\ntitle: Safety rules\nlabels: [crane]\n---\n\nWear a helmet near the portal crane.\n",
+    "docs/table.md": "# Rates\n\n| city | rate |\n|---|---|\n| Oslo | 70 |\n| portal | 1 |\n",
+}
+FIELDS = (
+    "document_id", "chunk_ids", "score", "normalized_text", "headings_path", "page_start", "char_start", "char_end",
+    "url", "explain",
+)  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
+    """Give a folder with an index of three notes."""
+    monkeypatch.chdir(files(tmp_path, NOTES))
+    assert main(["index", "docs", "--store", "s.db", "--embedder", "none", "-q"]) == 0
+    capsys.readouterr()
+    return tmp_path
+
+
+def searched(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    assert main(["search", "--store", "s.db", "--json", *arguments]) == 0
+    found: dict[str, list[dict[str, Any]]] = json.loads(capsys.readouterr().out)
+    assert list(found) == ["hits"]
+    return found["hits"]
+
+
+def test_json_has_what_was_promised(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hits = searched(capsys, "receipts")
+    assert len(hits) == 1
+    assert set(FIELDS) <= hits[0].keys()
+    text = NOTES["docs/travel.md"]
+    assert text[hits[0]["char_start"] : hits[0]["char_end"]] == hits[0]["normalized_text"]
+    assert hits[0]["file_path"] == "docs/travel.md"
+
+
+def test_nothing_found_is_no_failure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert searched(capsys, "zebra") == []
+    assert main(["search", "zebra", "--store", "s.db"]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "none of these words stands in the documents" in shown.err
+    assert "no passage found" in shown.err
+
+
+def test_words_are_marked_without_colour(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "receipts", "--store", "s.db"]) == 0
+    shown = capsys.readouterr()
+    assert "1. 1.000  Travel" in shown.out
+    assert "Keep every ⟪receipt⟫." in shown.out
+    assert "docs/travel.md [10:61]" in shown.out
+    assert shown.err == "1 passage from 1 document\n"
+
+
+def test_words_are_painted_on_a_terminal(folder: Path) -> None:
+    code, shown = on_terminal("search", "receipts", "--store", "s.db", cwd=folder, columns=100)
+    assert code == 0
+    assert "\x1b[1;33mreceipt\x1b[0m" in shown
+    assert "⟪" not in shown
+    code, shown = on_terminal("search", "receipts", "--store", "s.db", cwd=folder, more={"NO_COLOR": "1"})
+    assert "⟪receipt⟫" in shown
+    assert "\x1b" not in shown
+
+
+def test_every_part_of_a_score_is_explained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", "crane", "--store", "s.db", "--explain"]) == 0
+    shown = capsys.readouterr().out
+    for part in ("words", "vector", "headings", "title", "labels", "links in", "links out", "score"):
+        assert f"   {part} " in shown
+    assert "BM25" in shown
+    assert "crane" in shown
+
+
+def test_filters_and_amounts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def paths(*arguments: str) -> set[str]:
+        return {hit["file_path"] for hit in searched(capsys, "portal", *arguments)}
+
+    assert paths() == {"docs/travel.md", "docs/safety.md", "docs/table.md"}
+    assert paths("--label", "crane") == {"docs/safety.md"}
+    assert paths("--label", "crane", "--label", "none") == set()
+    assert paths("--path", "*/t*.md") == {"docs/travel.md", "docs/table.md"}
+    assert paths("--type", "table") == {"docs/table.md"}
+    assert paths("--type", "markdown", "--limit", "1") < {"docs/travel.md", "docs/safety.md", "docs/table.md"}
+    assert len(paths("--budget", "20")) < 3
+
+
+def test_the_tenant_can_not_be_forgotten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "secret").mkdir()
+    (folder / "secret" / "plan.md").write_text("The secret portal.\n", encoding="utf-8")
+    assert main(["index", "secret", "--store", "s.db", "--tenant", "acme", "--embedder", "none", "-q"]) == 0
+    capsys.readouterr()
+    assert [hit["file_path"] for hit in searched(capsys, "secret")] == []
+    assert [hit["file_path"] for hit in searched(capsys, "secret", "--tenant", "acme")] == ["secret/plan.md"]
+    assert searched(capsys, "secret", "--tenant", "") == []
+    assert main(["search", "secret", "--store", "s.db", "--tenant", "acm"]) == 0
+    shown = capsys.readouterr()
+    assert "acme" not in shown.err
+    assert "there are no documents here for the tenant acm" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["x"], "--store"),
+        (["x", "--store", "none.db"], "none.db"),
+        (["x", "--store", "s.db", "--type", "tabel"], "did you mean `table`?"),
+        (["x", "--store", "s.db", "--since", "soon"], "try 2026-01-31"),
+        (["x", "--store", "s.db", "--limit", "0"], "limit"),
+        (["x", "--store", "s.db", "--budget", "1"], "at least 16"),
+        (["x", "--store", "docs/travel.md"], "docs/travel.md"),
+        (["x", "--store", "s.db", "--tokenizer", "none", "--budget", "50"], "tokenizer"),
+    ],
+)
+def test_what_can_not_be_done_is_said(
+    arguments: list[str], words: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = main(["search", *arguments])
+    except SystemExit as end:
+        code = int(str(end.code))
+    shown = capsys.readouterr()
+    assert code == 2
+    assert words in shown.err
+    assert "Traceback" not in shown.err
+
+
+def test_weights_come_from_the_config_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    usual = searched(capsys, "safety portal")[0]
+    (folder / "spanwise.toml").write_text("[search]\ntitle = 2\nheadings = 0.0\n", encoding="utf-8")
+    lifted = searched(capsys, "safety portal")[0]
+    assert lifted["explain"]["title"] == pytest.approx(20 * usual["explain"]["title"], rel=1e-3)
+    (folder / "spanwise.toml").write_text("[search]\ntitel = 2\n", encoding="utf-8")
+    assert main(["search", "portal", "--store", "s.db"]) == 2
+    assert "[search] in spanwise.toml says it; did you mean `title`?" in capsys.readouterr().err
+    (folder / "spanwise.toml").write_text("search = 2\n", encoding="utf-8")
+    assert main(["search", "portal", "--store", "s.db"]) == 2
+    assert "must be a table" in capsys.readouterr().err
+
+
+def test_a_question_may_be_piped_in_and_be_anything(folder: Path) -> None:
+    done = ran("search", "-", "--store", "s.db", "--json", cwd=folder, piped=b"receipt \xff\x00 " + b'"*' * 50_000)
+    assert done.code == 0
+    assert json.loads(done.out)["hits"][0]["file_path"] == "docs/travel.md"
+    done = ran("search", b"portal \xff\xfe \xed\xa0\x80", "--store", "s.db", "--json", cwd=folder)
+    assert done.code == 0
+    assert len(json.loads(done.out)["hits"]) == 3
+
+
+def test_texts_can_not_steer_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "docs" / "evil.md").write_text("# \x1b[31mred\n\nzebra \x1b]0;title\x07 zebra\n", encoding="utf-8")
+    assert main(["index", "docs", "--store", "s.db", "--embedder", "none", "-q"]) == 0
+    capsys.readouterr()
+    assert main(["search", "zebra", "--store", "s.db", "--full", "--explain"]) == 0
+    shown = capsys.readouterr().out
+    assert "⟪zebra⟫" in shown
+    assert "\x1b" not in shown

@@ -1,0 +1,150 @@
+"""A weak model never makes the result worse than the words alone; a good one finds what no word does."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import spanwise
+from searching import note, stored
+from spanwise.documents import Document
+from spanwise.retrieval import searching
+from spanwise.retrieval.fusion import fused, trust_of
+
+Vectors = NDArray[np.float32]
+TOPICS = 60
+SHARED = ("report", "office", "team", "monthly", "contact", "number", "system", "manager", "printer", "window")
+
+
+@cache
+def corpus() -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
+    """Give documents that share many words, and questions with the one document that answers each."""
+    chance = random.Random(7)
+    documents, questions = [], []
+    for number in range(TOPICS):
+        own = [f"topic{number}{letter}" for letter in "abc"]
+        words = [*own, *chance.choices(SHARED, k=12), f"topic{(number + 1) % TOPICS}a"]
+        chance.shuffle(words)
+        documents.append(note(" ".join(words), f"d{number}"))
+        questions.append((" ".join([*own[:2], *chance.sample(SHARED, 2)]), f"d{number}"))
+    return tuple(documents), tuple(questions)
+
+
+class Model:
+    """A model whose cosine between a question and a document anybody may decide."""
+
+    name = "model"
+    dimension = TOPICS
+
+    def __init__(self, cosines: NDArray[np.float64]) -> None:
+        """Take cosines by question and document: a question is its row, a document one of the axes."""
+        self.cosines = cosines
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        known = {document.text: place for place, document in enumerate(corpus()[0])}
+        rows: Vectors = np.eye(TOPICS, dtype=np.float32)[[known[text] for text in texts]]
+        return rows
+
+    def embed_query(self, text: str) -> Vectors:
+        place = [question for question, _ in corpus()[1]].index(text)
+        row: Vectors = self.cosines[place].astype(np.float32)
+        return row
+
+
+def of_random(dimension: int) -> Callable[[], NDArray[np.float64]]:
+    def made() -> NDArray[np.float64]:
+        chance = np.random.default_rng(dimension)
+        pairs = (chance.normal(size=(TOPICS, dimension)) for _ in range(2))
+        questions, documents = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in pairs)
+        return np.asarray(questions @ documents.T)
+
+    return made
+
+
+WEAK: dict[str, Callable[[], NDArray[np.float64]]] = {
+    "random, 2 numbers": of_random(2),
+    "random, 8 numbers": of_random(8),
+    "random, 512 numbers": of_random(512),
+    "all the same": lambda: np.ones((TOPICS, TOPICS)),
+    "nothing": lambda: np.zeros((TOPICS, TOPICS)),
+    "the opposite": lambda: -np.eye(TOPICS),
+    "all but the answer": lambda: 1 - 2 * np.eye(TOPICS),
+    "the answer of the next question": lambda: np.roll(np.eye(TOPICS), 1, axis=1),
+    "one document for all": lambda: np.tile(np.eye(TOPICS)[5], (TOPICS, 1)),
+}
+
+
+class FixedShelf:
+    """Cosines as a model decided them, not bent to vectors of length one."""
+
+    def __init__(self, shelf: Any) -> None:
+        self.shelf = shelf
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is held."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.shelf, name)
+
+    def cosines(self, vector: Vectors, keys: Sequence[int]) -> dict[int, float]:
+        return {key: float(vector[key - 1]) for key in keys}
+
+    def nearest(self, vector: Vectors, filters: Any, limit: int) -> Any:
+        every = self.cosines(vector, sorted(self.shelf.rows))
+        return sorted(every.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+def places(cosines: NDArray[np.float64] | None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Give the rank of each question's answer; one that isn't among twenty counts as the twentieth."""
+    documents, questions = corpus()
+    model = Model(cosines) if cosines is not None else None
+    store = stored(documents, embedder=model)
+    kept = FixedShelf(store.shelf(""))
+    monkeypatch.setattr(store, "shelf", lambda _: kept)
+    monkeypatch.setattr(searching, "embedder_of", lambda _: model)
+    ranks = []
+    for question, answer in questions:
+        names = [hit.document_id for hit in spanwise.search(question, store, limit=20)]
+        ranks.append(names.index(answer) if answer in names else 20)
+    return ranks
+
+
+@pytest.mark.parametrize("kind", WEAK)
+def test_a_weak_model_does_no_harm(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = places(None, monkeypatch)
+    with_model = places(WEAK[kind](), monkeypatch)
+    assert sum(rank == 0 for rank in alone) > TOPICS / 2  # the words find most of them
+    for most in (1, 3, 5):
+        assert sum(rank < most for rank in with_model) >= sum(rank < most for rank in alone), most
+
+
+def test_a_good_model_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(1)
+    good = 0.6 * np.eye(TOPICS) + chance.normal(size=(TOPICS, TOPICS)) * 0.05
+    alone, with_model = places(None, monkeypatch), places(good, monkeypatch)
+    assert sum(with_model) <= sum(alone)
+
+
+def test_the_words_of_a_question_in_another_language_say_nothing_of_the_model() -> None:
+    words, cosines = {key: 1.0 + key / 100 for key in range(20)}, {key: 0.5 - key / 100 for key in range(20)}
+    assert trust_of(words, cosines, coverage=0.9) == 0
+    assert trust_of(words, cosines, coverage=0.1) == 1
+    assert trust_of(words, {key: -value for key, value in cosines.items()}, coverage=0.9) == 1
+    assert trust_of({1: 2.0}, {1: 0.5}, coverage=0.9) == 1  # too few to tell
+    assert trust_of({}, {}, coverage=0.0) == 1
+
+
+def test_scores_are_shares_of_the_best_and_weighed_cosines() -> None:
+    both = fused({1: 4.0, 2: 1.0}, {2: 0.5, 3: 0.9, 1: -0.2}, weight=0.3, trust=0.5)
+    assert both == {1: (1.0, 0.0), 2: (0.25, pytest.approx(0.075)), 3: (0.0, pytest.approx(0.135))}
+    assert fused({}, {}, 0.3, 1.0) == {}
+    assert fused({1: 0.0}, {}, 0.3, 1.0) == {1: (0.0, 0.0)}
