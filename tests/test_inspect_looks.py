@@ -36,6 +36,8 @@ Verweis</a>.<sup><a href="#f1">[1]</a></sup> Soft&shy;hyphen, hard&nbsp;space, 1
 <code class="language-python">{
     "".join(f"<span>value_{n}</span> = '{n}'  # 日本 &lt;b&gt;" + chr(10) for n in range(20))
 }</code></pre>
+<div class="confluence-information-macro confluence-information-macro-tip"><p class="title">Tipp</p>
+<div class="confluence-information-macro-body"><p>Multiple Dinge hier tippen.</p></div></div>
 <blockquote><p>Ein Zitat.</p><p>Zwei Absätze.</p></blockquote>
 <figure><img src="https://example.org/a.png" alt="Bild" width="80" height="40">
 <figcaption>Ein Bild &lt;x&gt; 図</figcaption></figure>
@@ -184,6 +186,16 @@ def test_what_is_painted_is_what_the_page_says(browser: Browser, tmp_path: Path)
         looking(page)
         plain = page.frames[1].locator("p").all_text_contents()
         assert [letters(page.evaluate(LIT, index)) for index in range(60)] == [letters(words) for words in plain]
+
+
+def test_words_that_the_reader_adds_are_painted_nowhere(browser: Browser, tmp_path: Path) -> None:
+    panel = '<div class="confluence-information-macro confluence-information-macro-tip"><p class="title">Tip</p><div>'
+    html = f"<main><p>Before.</p>{panel}<p>Multiple tips to read, he said <q>now</q>, and more.</p></div></div></main>"
+    document = spanwise.read_text(html, format="html")
+    assert '> [!tip] Tip\n> Multiple tips to read, he said "now", and more.' in document.text
+    with visited(browser, html_of(document, looks=html), tmp_path) as page:
+        looking(page)
+        assert letters(page.evaluate(LIT, 0)) == letters("Before. Tip Multiple tips to read, he said now, and more.")
 
 
 def test_colours_and_repetitions_are_those_of_the_text(browser: Browser, tmp_path: Path) -> None:

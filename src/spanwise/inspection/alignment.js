@@ -58,8 +58,8 @@ const alignmentOf = (() => {
       const found = page.letters.slice(from, to).indexOf(letters);
       return found < 0 ? -1 : from + found;
     };
-    const near = (letters, from, to) =>
-      search(letters, from, Math.min(to, from + Math.min(40 * letters.length + 60, FAR) + letters.length));
+    const near = (letters, from, to, far = 40) => // the shorter, the likelier it is to stand elsewhere as well
+      search(letters, from, Math.min(to, from + Math.min(far * letters.length + far, FAR) + letters.length));
     const take = (start, end, at, letters) => {
       pieces.push([start, end, at]);
       reached = at + letters.length;
@@ -68,7 +68,7 @@ const alignmentOf = (() => {
     function takeWords(start, end, to) {
       for (const word of text.slice(start, end).matchAll(/\S+/g)) {
         const letters = lettersOf(word[0]);
-        const at = letters ? near(letters, reached, to) : -1;
+        const at = letters ? near(letters, reached, to, 8) : -1;
         if (at >= 0) take(start + word.index, start + word.index + word[0].length, at, letters);
         else takeSigns(start + word.index, word[0], to);
       }
@@ -76,7 +76,7 @@ const alignmentOf = (() => {
 
     function takeSigns(start, word, to) { // a reader may have put quotation marks around it
       for (const { 0: sign, index } of word.matchAll(/[\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]/gu)) {
-        const at = /^[\p{L}\p{N}]/u.test(sign) ? near(sign, reached, to) : search(sign, reached, reached + sign.length);
+        const at = /^[\p{L}\p{N}]/u.test(sign) ? near(sign, reached, to, 2) : search(sign, reached, reached + sign.length);
         if (at >= 0) take(start + index, start + index + sign.length, at, sign);
       }
     }

@@ -6,6 +6,7 @@ ranges of the document's text that it shows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -26,6 +27,7 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'none'; style-src 'none'; img-src data:; frame-src 'none'; "
     "base-uri 'none'; form-action 'none'"
 )
+_LABEL: Final = re.compile(r"> (\[!\w+\])")
 _FRAME: Final = f'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
 
 
@@ -85,15 +87,21 @@ def units_of(document: Document) -> list[Unit]:
 
 
 def _shown(document: Document) -> list[Range]:
-    """Give the ranges of the text that a page shows as they are."""
+    """Give the ranges of the text that a page shows as they are; the kind of a panel is a word of ours."""
     text = document.text
+    labels = {place for found in _LABEL.finditer(text) for place in range(*found.span(1))}
     runs: list[Range] = []
     for stretch in shown_stretches(document):
         ends = [*stretch.anchors[1:], len(stretch.text)]
         for anchor, end, place in zip(stretch.anchors, ends, stretch.places, strict=True):
             words = stretch.text[anchor:end]
-            if words.strip() and text.startswith(words, place):
-                runs.append((place, place + len(words)))
+            if not text.startswith(words, place):
+                continue
+            low, high = place, place + len(words)
+            while low in labels:
+                low += 1
+            if text[low:high].strip():
+                runs.append((low, high))
     return sorted(runs)
 
 
