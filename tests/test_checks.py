@@ -198,6 +198,7 @@ DAMAGE: dict[str, tuple[str, Damage]] = {
     "the block id is invented": ("place", change(0, block_id="abc")),
     "the navigation is wrong": ("place", lambda records: records[0]["navigation"].update(text_offset_start=3)),
     "the length is wrong": ("place", lambda records: records[0]["navigation"].update(text_length=3)),
+    "the link is another's": ("place", lambda records: records[0]["navigation"].update(url="https://x.example#y")),
     "a table's head is gone": (
         "promise",
         lambda records: without_context([one for one in records if one["chunk_type"] == "table"][-1]),
@@ -236,7 +237,7 @@ SHOWS_BY_ITSELF = [name for name, (rule, _) in DAMAGE.items() if rule not in {"l
         not in {
             "text is altered",  # of the same length, and every hash made to fit
             "a piece is moved", "the kind is wrong", "the page is wrong", "the block id is invented",
-            "the navigation is wrong", "a piece is behind the source",
+            "the navigation is wrong", "the link is another's", "a piece is behind the source",
         }
     ],
 )  # fmt: skip

@@ -76,5 +76,6 @@ def chunk(
     with collector_paused:
         document = as_counted(document, strategy)
         task = Task(document, tokens, settings)
-        run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)
+        settled = settle(task, chosen, chosen.plan(task))
+        run = Run(document, strategy, settled, measures, settings.max_heading_levels)
         return tuple(Chunk(run, index) for index in range(len(run.settled)))

@@ -78,7 +78,9 @@ def _alone(
     for size in sizes:
         terms = {index: _terms(page, place, size) for index, place in waiting.items()}
         alone = hashes.are_first([(term.low, term.high) for term in terms.values()])
-        found |= {index: _written(page, term) for (index, term), first in zip(terms.items(), alone, strict=True) if first}
+        found |= {
+            index: _written(page, term) for (index, term), first in zip(terms.items(), alone, strict=True) if first
+        }
         repeated = {index: _written(page, term) for index, term in terms.items() if index not in found}
         waiting = {index: waiting[index] for index in repeated}
     return found, repeated

@@ -31,12 +31,20 @@ FIELDS: Final = (
 class Run:
     """All chunks of one call: what they share, so that each chunk is only a view."""
 
-    def __init__(self, document: Document, strategy: str, settled: Sequence[Settled], offsets: Sequence[str]) -> None:
-        """Keep what the chunks look at."""
+    def __init__(
+        self,
+        document: Document,
+        strategy: str,
+        settled: Sequence[Settled],
+        offsets: Sequence[str],
+        heading_levels: int,
+    ) -> None:
+        """Keep what the chunks look at; `heading_levels` is how many headings their tags name."""
         self.document = document
         self.strategy = strategy
         self.settled = settled
         self.offsets = tuple(offsets)
+        self.heading_levels = heading_levels
 
     @cached_property
     def chunk_ids(self) -> list[str]:

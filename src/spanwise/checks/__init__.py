@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from spanwise.checks.against import Range, coverage_faults, source_faults
+from spanwise.checks.against import Range, Stated, coverage_faults, source_faults, wrong_links
 from spanwise.checks.alone import alone_faults, piece_faults, shape_faults
 from spanwise.checks.findings import RULES, WARNINGS, Finding, Record
 from spanwise.checks.foreign import DIALECT_CHECKS, Terms, dialect_of
@@ -64,6 +64,7 @@ class _Open(NamedTuple):
     document: Document | None
     strategy: str
     cores: list[Range]
+    links: list[Stated]
 
 
 class Checker:
@@ -124,6 +125,9 @@ class Checker:
         if opened.document and beside_source:
             beside = list(source_faults(record, opened.document, terms.tokenizer, terms.options.max_tokens))
             faults += beside
+            if not beside:
+                core = record["char_start"], record["char_end"]
+                opened.links.append(Stated(chunk, core, record["navigation"].get("url")))
             if not beside and record["strategy"] in PROMISES:
                 case = Case(record, self._before, opened.document, terms.tokenizer, terms.options)
                 faults += PROMISES[record["strategy"]](case)
@@ -154,7 +158,7 @@ class Checker:
                 yield Finding("violation", "provenance", f"its source: {error}".replace("\n", "; "), None, name)
         document = as_counted(document, record["strategy"]) if document else None
         together = Together(terms.tokenizer, terms.options.max_tokens)
-        self._open, self._before = _Open(key, name, together, document, record["strategy"], []), None
+        self._open, self._before = _Open(key, name, together, document, record["strategy"], [], []), None
 
     def _close(self) -> Iterator[Finding]:
         opened, self._open = self._open, None
@@ -164,6 +168,8 @@ class Checker:
         faults = [fault for fault in (opened.together.last_fault(),) if fault]
         if opened.document:
             faults += coverage_faults(opened.document, opened.strategy, opened.cores)
+            for chunk, reason in wrong_links(opened.document, opened.links):
+                yield Finding("violation", "place", reason, chunk, opened.name)
             for heading in empty_sections(opened.document):
                 yield Finding("warning", "empty section", f"nothing stands under {heading!r}", None, opened.name)
         last = opened.together.before
