@@ -72,6 +72,34 @@ RECTANGLE: Final = (
 )
 
 
+FIRST_WORDS: Final = """([css, all]) => {
+    let words = all;
+    const elements = document.querySelectorAll(css);
+    if (elements.length !== 1) return [];
+    const letters = [], nodes = document.createTreeWalker(elements[0], NodeFilter.SHOW_TEXT), boxes = [];
+    while (nodes.nextNode())
+        for (let at = 0; nodes.currentNode.parentElement.tagName !== "SCRIPT" && at < nodes.currentNode.length; at++)
+            if (/[\\p{L}\\p{N}]/u.test(nodes.currentNode.data[at])) letters.push([nodes.currentNode, at]);
+    const text = letters.map(([node, at]) => node.data[at]).join("");
+    while (words && !text.includes(words) && !text.endsWith(words)) words = words.slice(0, -1);
+    if (words.length < 12 && words !== all && !text.endsWith(words)) return [];
+    for (let at = words ? text.indexOf(words) : -1; at >= 0; at = text.indexOf(words, at + 1)) {
+        const range = document.createRange();
+        range.setStart(...letters[at]);
+        range.setEnd(letters[at][0], letters[at][1] + 1);
+        const box = range.getBoundingClientRect();
+        if (box.width && box.top >= 0 && box.bottom <= innerHeight && box.left >= 0 && box.right <= innerWidth)
+            boxes.push({x: box.x, y: box.y, width: box.width, height: box.height});
+    }
+    return boxes;
+}"""
+SAME_ELEMENT: Final = """([xpath, css]) => {
+    const ways = document.evaluate(xpath, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+    const chosen = document.querySelectorAll(css);
+    return ways.snapshotLength === 1 && chosen.length === 1 && ways.snapshotItem(0) === chosen[0];
+}"""
+
+
 class Site:
     """Pages that a server in a thread gives to the browser."""
 
@@ -140,13 +168,43 @@ def missed(site: Site, page: Page, document: Document, chunks: Sequence[Chunk], 
     return wrong, len(shown)
 
 
+def misled(site: Site, page: Page, chunks: Sequence[Chunk], name: str, html: str) -> list[str]:
+    """Open the link of every chunk of a page that is served as it is, and give those that paint other words.
+
+    The first letters of a chunk, as many of twelve as its element has, are looked for there: that knows nothing of how
+    links are made.
+    """
+    site.pages[name] = html.replace("</head>", f"<style>{STYLE}</style></head>", 1)
+    wrong = []
+    for number, chunk in enumerate(chunks):
+        navigation = chunk.navigation
+        shown = navigation["highlight_metadata"]["text_fragment"]
+        words = "".join(letter for letter in shown if letter.isalnum())[:12]
+        page.goto(navigation["url"].replace("#", f"?{number}#", 1))
+        if not words or not _are_painted(page, navigation["css_selector_start"], words):
+            wrong.append(f"{name} {number}: {navigation['url']} {chunk.normalized_text[:60]!r}")
+    return wrong
+
+
+def _are_painted(page: Page, css: str, words: str) -> bool:
+    for _ in range(6):
+        if any(_is_paint(page, box) for box in page.evaluate(FIRST_WORDS, [css, words])):
+            return True
+        page.wait_for_timeout(30)
+    return False
+
+
 def _is_painted(page: Page, url: str, target: int) -> bool:
     page.goto(url)
     for _ in range(6):
         box = page.evaluate(RECTANGLE, [target, 1])
-        if box and min(box["width"], box["height"]) >= 1 and 0 <= box["x"] < WIDTH - box["width"]:
-            picture = Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")
-            if any(color == PAINT for _, color in picture.getcolors(picture.width * picture.height) or ()):
-                return True
+        seen = box and min(box["width"], box["height"]) >= 1 and 0 <= box["x"] < WIDTH - box["width"]
+        if seen and _is_paint(page, box):
+            return True
         page.wait_for_timeout(30)
     return False
+
+
+def _is_paint(page: Page, box: Any) -> bool:
+    picture = Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")
+    return any(color == PAINT for _, color in picture.getcolors(picture.width * picture.height) or ())

@@ -199,6 +199,7 @@ DAMAGE: dict[str, tuple[str, Damage]] = {
     "the navigation is wrong": ("place", lambda records: records[0]["navigation"].update(text_offset_start=3)),
     "the length is wrong": ("place", lambda records: records[0]["navigation"].update(text_length=3)),
     "a parent is named where there are none": ("parent", change(0, parent_id="0" * 64)),
+    "the link is another's": ("place", lambda records: records[0]["navigation"].update(url="https://x.example#y")),
     "a table's head is gone": (
         "promise",
         lambda records: without_context([one for one in records if one["chunk_type"] == "table"][-1]),
@@ -237,7 +238,7 @@ SHOWS_BY_ITSELF = [name for name, (rule, _) in DAMAGE.items() if rule not in {"l
         not in {
             "text is altered",  # of the same length, and every hash made to fit
             "a piece is moved", "the kind is wrong", "the page is wrong", "the block id is invented",
-            "the navigation is wrong", "a piece is behind the source",
+            "the navigation is wrong", "the link is another's", "a piece is behind the source",
         }
     ],
 )  # fmt: skip

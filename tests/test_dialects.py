@@ -226,7 +226,9 @@ def test_the_shown_headings_are_the_last_few() -> None:
     assert all(record["full_heading_hierarchy"] == ["Guide", "Rates", "Deep"] for record in deep)
     assert all(record["text_heading_hierarchy"] == ["Rates", "Deep"] for record in deep)
     for levels in (1, 3, 6):
-        for record in translate(made(), "confluence", heading_levels=levels):
+        given = translate(made(), "confluence", heading_levels=levels)
+        chosen = translate(made(max_heading_levels=levels), "confluence")
+        for record in (*given, *chosen):
             assert record["text_heading_hierarchy"] == record["full_heading_hierarchy"][-levels:]
 
 

@@ -40,6 +40,8 @@ def shown(text: str, format: str = "markdown") -> list[str]:
         ("a&nbsp;b&nbsp;&nbsp;c &nbsp; d", ["a b", "c", "d"]),
         ("==a== b %%c%% d", ["a", "b", "d"]),
         ("[a][x] and [b]\n\n[x]: /u", ["a and [b]"]),
+        ("> [!tip] A *b*\n> c\n> d\n\n> [!note]\n> e", ["A b", "c d", "e"]),
+        ("> > [!info]- A\n> > b\n\n- > [!x y]\n  > c", ["A", "b", "c"]),
     ],
 )
 def test_stretches_are_what_a_page_shows(text: str, stretches: list[str]) -> None:

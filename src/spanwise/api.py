@@ -79,5 +79,5 @@ def chunk(
         task = Task(document, tokens, settings)
         settled = settle(task, chosen, chosen.plan(task))
         row, homes = nested(task.parents, settled)
-        run = Run(document, strategy, row, measures, homes)
+        run = Run(document, strategy, row, measures, settings.max_heading_levels, homes)
         return tuple(Chunk(run, index) for index in range(len(run.settled)))

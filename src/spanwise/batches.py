@@ -20,12 +20,10 @@ from spanwise.chunks import Chunk
 from spanwise.dialects import DEFAULT_PREFIX, Setting, translated
 from spanwise.documents import Document
 from spanwise.errors import SpanwiseError, UnreadableError
-from spanwise.options import options_of
 from spanwise.quiet import collect_seldom, collector_paused
 from spanwise.readers import Access, read_bytes, read_file
 from spanwise.records import Run, records_of
 from spanwise.settings import Settings
-from spanwise.strategies import strategy_of
 
 _BATCH_BYTES: Final = 1 << 18
 _BATCH_FILES: Final = 64
@@ -245,8 +243,7 @@ def _lines(chunks: Sequence[Chunk], job: Job) -> bytes:
     if job.order.dialect is None:
         records = records_of(run)
     else:
-        levels = options_of(strategy_of(run.strategy).options, job.settings.options).max_heading_levels
-        setting = Setting(run.document, heading_levels=levels, prefix=job.order.prefix)
+        setting = Setting(run.document, heading_levels=run.heading_levels, prefix=job.order.prefix)
         records = translated(run, job.order.dialect, setting)
     try:
         return b"".join([orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records])

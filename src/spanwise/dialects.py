@@ -179,15 +179,17 @@ def _spoken(records: Iterable[Record], dialect: str, setting: Setting) -> Iterat
 
 
 def translate(
-    chunks: Sequence[Chunk], dialect: str, *, prefix: str = DEFAULT_PREFIX, heading_levels: int = 2
+    chunks: Sequence[Chunk], dialect: str, *, prefix: str = DEFAULT_PREFIX, heading_levels: int | None = None
 ) -> list[Record]:
     """Give chunks that one call of `spanwise.chunk` made under another system's field names.
 
-    `prefix` and `heading_levels` are those of the dialect `confluence`. Of `hierarchical` only the children are given.
+    `prefix` and `heading_levels` are those of the dialect `confluence`; it names as many headings as the chunks' own
+    tags (`max_heading_levels`), unless `heading_levels` says otherwise. Of `hierarchical` only the children are given.
     """
     if dialect not in DIALECTS:
         raise OptionError("dialect", "is not a known dialect", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
     if not chunks:
         return []
-    setting = Setting(chunks[0].document, heading_levels=heading_levels, prefix=prefix)
+    levels = chunks[0]._run.heading_levels if heading_levels is None else heading_levels
+    setting = Setting(chunks[0].document, heading_levels=levels, prefix=prefix)
     return list(_spoken((chunk.to_dict() for chunk in chunks), dialect, setting))

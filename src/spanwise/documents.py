@@ -174,7 +174,7 @@ class LeftOut(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """Text that a page shows in one stretch, without an edge inside; `offset` characters of the page stand before it."""
+    """Text that a page shows in one stretch; `offset` characters of the page stand before it."""
 
     offset: int
     text: str

@@ -22,7 +22,7 @@ _STOPS: Final = frozenset("。、，！？；：」』）】》…·「『（【
 _LONGEST: Final = 120  # tokens that a term may have where nothing ends it
 _FAR: Final = 400  # tokens of the page that may stand between two that follow each other in the text
 _NEAR: Final = 24  # tokens of the text that the page may not have, before the search goes on one by one
-_RUN: Final = 3  # tokens that must agree after a gap
+_RUN: Final = 2  # tokens that must agree after a gap
 
 
 class PageTokens:

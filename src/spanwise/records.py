@@ -39,14 +39,20 @@ class Run:
         document: Document,
         strategy: str,
         settled: Sequence[Settled],
-        offsets: Sequence[str] = (),
+        offsets: Sequence[str],
+        heading_levels: int,
         homes: Sequence[int | None] = (),
     ) -> None:
-        """Keep what the chunks look at; `homes` say for each where its parent stands, if there are two levels."""
+        """Keep what the chunks look at.
+
+        `heading_levels` is how many headings their tags name; `homes` say for each where its parent stands, if there
+        are two levels.
+        """
         self.document = document
         self.strategy = strategy
         self.settled = settled
         self.offsets = tuple(offsets)
+        self.heading_levels = heading_levels
         self.homes = homes
 
     def is_parent(self, index: int) -> bool:

@@ -32,11 +32,15 @@ _CODE_SPAN: Final = re.compile(r"(`+[^`]*`+|`)")
 _HIGHLIGHT: Final = re.compile(r"==(?=\S)([^=\n]+)(?<=\S)==")
 _NOTE_COMMENT: Final = re.compile(r"%%[^%]*%%")
 _TRAILING_ID: Final = re.compile(r"\^(?<=[ \t]\^)[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
+BOX: Final = re.compile(r"[ \t]*(?:>[ \t]*)+\[!\w[\w -]*\][+-]?[ \t]*")
+"""What begins a box, such as `> [!tip]`: a page shows a sign or nothing in its place."""
 _BAR: Final = re.compile(r"(?<!\\)\|")
 
 
 def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     """Give the first `limit` characters that a page shows of Markdown; `labels` are those that links may refer to."""
+    if text.startswith((">", " ")) and (mark := BOX.match(text)):
+        text = "> " + text[mark.end() :]
     if "==" in text or "%%" in text or "^" in text:
         text = without_note_marks(text[: limit * 8 + 400])
     if plain := _PLAIN.match(text, 0, limit * 4):

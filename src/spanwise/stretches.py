@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.documents import Document
-from spanwise.shown import BLOCK_TAG
+from spanwise.shown import BLOCK_TAG, BOX
 
 if TYPE_CHECKING:
     import pyromark
@@ -138,22 +138,31 @@ class _Walk:
         self._page, self._whole, self._text = page, document.text, document.text[opening:]
         self._place = _characters(self._text, opening)
         self._pictures = 0  # that are open
+        self._unshown = 0  # where the mark of a box ends
+        self._title_end = -1  # where its title ends
         self._markup: list[tuple[str, int]] = []
 
     def through(self) -> None:
         for event, place in _events(self._text):
-            if event == "SoftBreak":
+            if event == "SoftBreak" and self._place(place) != self._title_end:
                 self._page.add(" ", self._place(place))
             elif event.__class__ is str:
                 self._page.edge()
             else:
                 ((name, value),) = event.items()
+                if name == "Start" and value.__class__ is dict and "BlockQuote" in value:
+                    self._begin_quote(self._place(place))
                 if name in {"Start", "End"}:
                     self._turn(name == "Start", value if value.__class__ is str else next(iter(value)))
                 elif name == "Html":
                     self._markup.append((value, self._place(place)))
                 elif not self._pictures:
                     self._say(name, value, self._place(place))
+
+    def _begin_quote(self, place: int) -> None:
+        """Pass over the mark of a box; its title is a line of its own."""
+        if mark := BOX.match(self._whole, place):
+            self._unshown, self._title_end = mark.end(), self._whole.find("\n", mark.end())
 
     def _turn(self, opens: bool, tag: str) -> None:
         """Enter or leave an element."""
@@ -173,7 +182,8 @@ class _Walk:
         if name == "Text" and page.code:
             _add_lines(page, value, place)
         elif name == "Text":
-            page.add_parts(value, place, _UNSURE)
+            hidden = max(self._unshown - place, 0)
+            page.add_parts(value[hidden:], place + hidden, _UNSURE)
         elif name == "Code":
             ticks = _TICKS.match(self._whole, place)
             page.add(value, ticks.end() if ticks else place)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from spanwise.checks.against import Range, coverage_faults, source_faults
+from spanwise.checks.against import Range, Stated, coverage_faults, source_faults, wrong_links
 from spanwise.checks.alone import alone_faults, piece_faults, shape_faults
 from spanwise.checks.findings import RULES, WARNINGS, Faults, Finding, Record
 from spanwise.checks.foreign import DIALECT_CHECKS, Terms, dialect_of
@@ -68,6 +68,7 @@ class _Open(NamedTuple):
     nesting: Nesting
     cores: dict[bool, list[Range]]  # by whether they are those of parents
     before: dict[bool, Record]
+    links: list[Stated]
 
 
 class Checker:
@@ -144,6 +145,9 @@ class Checker:
             return
         beside = list(source_faults(record, opened.document, terms.tokenizer, limit))
         yield from beside
+        if not beside:
+            core = record["char_start"], record["char_end"]
+            opened.links.append(Stated(record["chunk_id"], core, record["navigation"].get("url")))
         if not beside and record["strategy"] in PROMISES:
             before = opened.before.get(is_parent(record))
             case = Case(record, before, opened.document, terms.tokenizer, terms.options, opened.nesting.parent)
@@ -178,7 +182,7 @@ class Checker:
         document = as_counted(document, record["strategy"]) if document else None
         levels: dict[bool, list[Range]] = {True: [], False: []} if is_parent(record) else {False: []}
         together = Together(terms.tokenizer)
-        self._open = _Open(key, name, together, document, record["strategy"], Nesting(), levels, {})
+        self._open = _Open(key, name, together, document, record["strategy"], Nesting(), levels, {}, [])
 
     def _close(self) -> Iterator[Finding]:
         opened, self._open = self._open, None
@@ -194,6 +198,8 @@ class Checker:
             for rule, reason in coverage_faults(opened.document, opened.strategy, cores):
                 words = f"{reason} (of the parents)" if level else reason
                 yield Finding("violation", rule, words, None, opened.name)
+        for chunk, reason in wrong_links(opened.document, opened.links):
+            yield Finding("violation", "place", reason, chunk, opened.name)
         for heading in empty_sections(opened.document):
             yield Finding("warning", "empty section", f"nothing stands under {heading!r}", None, opened.name)
 

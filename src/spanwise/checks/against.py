@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from spanwise.checks.characters import torn_character
 from spanwise.checks.findings import Faults, Record, shortened
 from spanwise.documents import LEFT_OUT_KINDS, Block, Document
-from spanwise.navigation import navigation_of
+from spanwise.navigation import links_to, navigation_of
 from spanwise.pieces import Piece
 from spanwise.records import block_id, blocks_in, chunk_type
 from spanwise.spans import without
@@ -77,6 +78,22 @@ def _place_faults(record: Record, document: Document) -> Faults:
     for name in ("text_offset_start", "xpath_start", "css_selector_start", "highlight_metadata"):
         if record["navigation"].get(name) != navigation[name]:
             yield "place", f"navigation.{name} is not that of the first core block"
+
+
+class Stated(NamedTuple):
+    """A chunk, its core, and the link that it states."""
+
+    chunk_id: str
+    core: Range
+    url: str | None
+
+
+def wrong_links(document: Document, stated: Sequence[Stated]) -> Iterator[tuple[str, str]]:
+    """Give the chunks whose links don't lead to their first words, and why; all are made anew at once."""
+    made = links_to(document, [one.core for one in stated])
+    for one, url in zip(stated, made, strict=True):
+        if one.url != url:
+            yield one.chunk_id, f"navigation.url is {shortened(str(one.url))}, in the source {shortened(str(url))}"
 
 
 def _touched(document: Document, start: int, end: int) -> tuple[Block, ...]:

@@ -1,4 +1,4 @@
-"""All that a page shows, what is left out of the reading as well: a browser searches the whole page for the words of a link."""
+"""All that a page shows, also what the reading leaves out: a browser searches the whole page for a link's words."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from spanwise.readers.markup.prose import without_unseen
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_INLINE: Final = frozenset(
-    ["a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"]
-)
+_INLINE: Final = frozenset({
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins",
+    "kbd", "label", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt",
+    "u", "var", "wbr",
+})  # fmt: skip
 """Elements that a word may go through; the edges of all others end what can be searched for."""
 _HIDDEN: Final = frozenset(UNSEEN) | {"img", "picture", "rp", "noframes", "progress", "meter"}
 _CONTROLS: Final = frozenset({"input", "select", "textarea"})

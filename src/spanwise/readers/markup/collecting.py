@@ -216,8 +216,8 @@ def _item_with(item: Item | None, more: list[Any]) -> Item:
 def _quote(frame: Frame) -> list[Any]:
     label, title = frame.known.get("label", ""), frame.known.get("title", Prose())
     if not label and not title.text:  # no box: what is called a caption there says who is quoted
-        elements = tuple(_uncaptioned(element) for element in frame.elements)
-        return [Quote(elements, frame.reference())] if elements else []
+        quoted = tuple(_uncaptioned(element) for element in frame.elements)
+        return [Quote(quoted, frame.reference())] if quoted else []
     titles = [element for element in frame.elements if isinstance(element, Paragraph) and element.caption]
     if titles and not title.text:
         title = joined((element.prose for element in titles), " ")
