@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+from base64 import b64encode
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spanwise
+from browsing import html_of
 from spanwise.inspection.looks import units_of
 from spanwise.inspection.trees import harmless, tree_of
 
@@ -64,6 +68,19 @@ def test_units_hold_the_text_that_is_shown_and_each_character_once(html: str) ->
     ranges = [pair for unit in units_of(document) for pair in unit.ranges]
     assert all(low < high for low, high in ranges)
     assert all(before[1] <= after[0] for before, after in pairwise(ranges))
+
+
+def test_a_page_that_is_shown_as_it_looks_loosens_nothing() -> None:
+    html = "<style>p { color: red }</style><main><p style='top: 0'>Words.</p></main>"
+    page = html_of(spanwise.read_text(html, format="html"), looks=html)
+    policies = re.findall(r"Content-Security-Policy&?q?u?o?t?;?\"? content=(?:\"|&quot;)(.*?)(?:\"|&quot;)", page)
+    assert len(policies) == 2  # the page's own, and that of its frame
+    assert not any("unsafe" in policy or "http" in policy for policy in policies)
+    assert policies[0].startswith("default-src 'none'; img-src data:; style-src 'sha256-")
+    assert re.findall(r'<iframe sandbox="([^"]*)"', page) == ["allow-same-origin"]
+    for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL):
+        assert b64encode(hashlib.sha256(script.encode()).digest()).decode() in policies[0]
+    assert " style=" not in page.partition('id="looks"')[0]
 
 
 @pytest.mark.parametrize(
