@@ -197,8 +197,8 @@ def written(found: dict[str, Any]) -> str:
         "# Indexing and searching in the embedded store\n",
         "`make bench-index` wrote this. Chunks of 131 words, vectors of 512 numbers; CPU time throughout. A query asks",
         "for 200 chunks by words and 200 by vectors, for counts and cosines of both, and fetches 50 records; ranking",
-        "comes on top. `cold` is the first query of a process: it reads the tenant's vectors. All others are warm; of 30",
-        "the middle one counts. The tenant filter is always on: it can't be switched off.\n",
+        "comes on top. `cold` is the first query of a process: it reads the vectors of its tenant. All others are warm; of",
+        "30 the middle one counts. The tenant filter is always on: it can't be switched off.\n",
         "| chunks | tenants | written per CPU-second | bytes each | cold | warm | one space | one type | memory |",
         "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
@@ -225,8 +225,8 @@ def _written_stages(found: dict[str, Any]) -> list[str]:
     return [
         f"Chunks per CPU-second of each stage, on {stage['files']:,} Markdown files ({stage['chunks']:,} chunks):",
         f"{rates}.\n",
-        f"`spanwise index` on all of them, start-up included, without an embedder: {again['first']:.1f} CPU-seconds the",
-        f"first time, {again['again']:.2f} when nothing has changed ({again['share']:.0%}).",
+        f"`spanwise index` on all of them, start-up included, without an embedder: {again['first']:.1f} CPU-seconds",
+        f"the first time, {again['again']:.2f} when nothing has changed ({again['share']:.0%}).",
     ]
 
 
