@@ -197,8 +197,8 @@ def written(found: dict[str, Any]) -> str:
         "# Indexing and searching in the embedded store\n",
         "`make bench-index` wrote this. Chunks of 131 words, vectors of 512 numbers; CPU time throughout. A query asks",
         "for 200 chunks by words and 200 by vectors, for counts and cosines of both, and fetches 50 records; ranking",
-        "comes on top. `cold` is the first query of a process: it reads the vectors of its tenant. All others are warm; of",
-        "30 the middle one counts. The tenant filter is always on: it can't be switched off.\n",
+        "comes on top. `cold` is the first query of a process: it reads the vectors of its tenant; others are warm,",
+        "of 30 the middle one counts. The tenant filter is always on: it can't be switched off.\n",
         "| chunks | tenants | written per CPU-second | bytes each | cold | warm | one space | one type | memory |",
         "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
