@@ -16,9 +16,9 @@ from spanwise.analysis import query_words
 from spanwise.stores import open_store
 from spanwise.stores.values import Filters
 
-DOCUMENTS = 300
+DOCUMENTS = 160
 SECTIONS = 6
-KILLS = 8
+KILLS = 6
 
 
 def name_of(document: str) -> str:
