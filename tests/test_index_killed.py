@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -16,8 +14,8 @@ from spanwise.analysis import query_words
 from spanwise.stores import open_store
 from spanwise.stores.values import Filters
 
-DOCUMENTS = 160
-SECTIONS = 6
+DOCUMENTS = 260
+SECTIONS = 4
 KILLS = 6
 
 
@@ -41,10 +39,14 @@ def killed(folder: Path, chance: random.Random) -> list[str]:
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(),
     ) as process:  # fmt: skip
         assert process.stdout is not None
-        first = process.stdout.readline() if chance.random() < 0.7 else b""  # else perhaps before any work
-        threading.Timer(chance.uniform(0, 0.6), os.kill, (process.pid, signal.SIGKILL)).start()
+        late = chance.random() < 0.7  # else perhaps before any work
+        first = process.stdout.readline() if late else b""
+        killing = threading.Timer(chance.uniform(0, 0.5) if late else chance.uniform(0.2, 1.5), process.kill)
+        killing.start()
         lines = [first, *process.stdout]
         process.wait()
+        killing.cancel()
+        killing.join()
     acknowledged = [orjson.loads(line) for line in lines if line.endswith(b"\n")]
     return [line["file"] for line in acknowledged if line["status"] in {"added", "changed", "unchanged"}]
 
