@@ -6,12 +6,14 @@
 #             BENCH="--pdfs FOLDER" for files of your own
 # make bench-html: compare the reading of web pages with other engines (about five minutes);
 #             BENCH="--html FOLDER" for files of your own
+# make bench-index: indexing and searching in the embedded store (about ten minutes);
+#             BENCH="--documents FOLDER" for files of your own, BENCH=--million for a million chunks
 
 PYTHON ?= python3
 BIN := .venv/bin
 SPECS := .venv/specs
 
-.PHONY: demo test bench bench-pdf bench-html lint types tests clean
+.PHONY: demo test bench bench-pdf bench-html bench-index bench-retrieval lint types tests clean
 
 demo: .venv/ready
 	$(BIN)/spanwise demo
@@ -37,6 +39,9 @@ bench-pdf: .venv-bench/ready /usr/bin/chromium
 
 bench-html: .venv-bench/ready
 	.venv-bench/bin/python bench/web.py $(BENCH)
+
+bench-index: .venv/ready
+	$(BIN)/python bench/index.py $(BENCH)
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv || (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv)
