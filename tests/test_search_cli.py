@@ -141,7 +141,7 @@ def test_weights_come_from_the_config_file(folder: Path, capsys: pytest.CaptureF
     usual = searched(capsys, "safety portal")[0]
     (folder / "spanwise.toml").write_text("[search]\ntitle = 2\nheadings = 0.0\n", encoding="utf-8")
     lifted = searched(capsys, "safety portal")[0]
-    assert lifted["explain"]["title"] == pytest.approx(20 * usual["explain"]["title"], rel=1e-3)
+    assert lifted["explain"]["title"] == pytest.approx(10 * usual["explain"]["title"], rel=1e-3)
     (folder / "spanwise.toml").write_text("[search]\ntitel = 2\n", encoding="utf-8")
     assert main(["search", "portal", "--store", "s.db"]) == 2
     assert "[search] in spanwise.toml says it; did you mean `title`?" in capsys.readouterr().err
