@@ -22,6 +22,7 @@ from spanwise import (
     Chunk,
     Document,
     DocumentError,
+    EndpointError,
     LimitError,
     Link,
     Metadata,
@@ -61,10 +62,10 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
 
 def test_all_holds_what_the_contract_names() -> None:
     assert set(spanwise.__all__) == {
-        "Block", "Chunk", "Document", "DocumentError", "Explanation", "Finding", "Hit", "Hits", "LeftOut",
-        "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span",
-        "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "check",
-        "chunk", "open_store", "read", "read_pages", "read_text", "read_vault", "search", "translate",
+        "Block", "Chunk", "Document", "DocumentError", "EndpointError", "Explanation", "Finding", "Hit", "Hits",
+        "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece",
+        "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights",
+        "check", "chunk", "open_store", "read", "read_pages", "read_text", "read_vault", "search", "translate",
     }  # fmt: skip
 
 
@@ -289,6 +290,8 @@ def test_a_character_larger_than_the_limit_is_a_limit_error() -> None:
 
 @pytest.mark.parametrize(
     "kind", [SpanwiseError, OptionError, UnreadableError, DocumentError, LimitError, StoreError, MissingExtraError]
+    "kind",
+    [SpanwiseError, OptionError, UnreadableError, DocumentError, LimitError, EndpointError, MissingExtraError],
 )
 def test_errors_travel_with_all_their_parts(kind: type[SpanwiseError]) -> None:
     error = kind("max_tokens", "must be ż", value=[1, "ó"], hint="try 5")
@@ -306,6 +309,7 @@ def test_the_tree_of_errors() -> None:
     assert issubclass(MissingExtraError, ImportError)
     assert issubclass(MissingExtraError, SpanwiseError)
     assert issubclass(StoreError, SpanwiseError)
+    assert issubclass(EndpointError, SpanwiseError)
 
 
 def test_an_error_shortens_a_long_value() -> None:

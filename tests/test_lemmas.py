@@ -38,7 +38,7 @@ def test_all_words_are_those_of_simplemma(language: str) -> None:
     ours = lemmas.lemmas_of(language)
     assert isinstance(ours, lemmas.MappedLemmas)
     for number, form in enumerate(expected):
-        if language == "en" or number % 50 == 0:
+        if number % 500 == 0 or len(form) > 60 or number < 100:
             assert ours.get(form) == expected[form]
             assert ours.get(form + "~") is None
     assert ours.get("") is None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from spanwise.documents import Block, Document, LeftOut, Link, Metadata, Page, Part
     from spanwise.errors import (
         DocumentError,
+        EndpointError,
         LimitError,
         MissingExtraError,
         OptionError,
@@ -36,6 +37,7 @@ _HOMES = {
     "Document": "documents",
     "DocumentError": "errors",
     "Explanation": "retrieval.values",
+    "EndpointError": "errors",
     "Finding": "checks",
     "Hit": "retrieval.values",
     "Hits": "retrieval.values",
@@ -68,10 +70,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "Block", "Chunk", "Document", "DocumentError", "Explanation", "Finding", "Hit", "Hits", "LeftOut", "LimitError",
-    "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError",
-    "StoreError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "check", "chunk", "open_store",
-    "read", "read_pages", "read_text", "read_vault", "search", "translate",
+    "Block", "Chunk", "Document", "DocumentError", "EndpointError", "Explanation", "Finding", "Hit", "Hits",
+    "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece",
+    "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "check",
+    "chunk", "open_store", "read", "read_pages", "read_text", "read_vault", "search", "translate",
 ]  # fmt: skip
 
 

@@ -6,6 +6,7 @@
     ├── DocumentError (ValueError)       a document, block or piece that contradicts itself
     ├── LimitError (ValueError)          one character that alone passes the limit
     ├── StoreError                       a store that can't be used, or not now
+    ├── EndpointError                    a service that doesn't answer, or not as it should
     └── MissingExtraError (ImportError)  an optional dependency that isn't installed
 
 An error carries its parts (`subject`, `rule`, `value`, `hint`) as well as its words.
@@ -68,6 +69,10 @@ class LimitError(SpanwiseError, ValueError):
 
 class StoreError(SpanwiseError):
     """A store that can't be opened, read or written: it isn't one, is of another version, is full, or is in use."""
+
+
+class EndpointError(SpanwiseError):
+    """A service over the network that doesn't answer, or not as it should."""
 
 
 class MissingExtraError(SpanwiseError, ImportError):

@@ -43,6 +43,7 @@ _PART: Final = re.compile(rf"[^,{_SIGNS}+#]++")
 _GRAMS: Final = re.compile(f"[{_GRAMMED}]")
 _HUMP: Final = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][^\W\d_A-Z])")
 _NUMBER: Final = re.compile(r"[vV]?\d++(?:[.,]\d++)*+")
+_LONGEST_NAME: Final = 200
 _DIGITS: Final = re.compile(r"\d++")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _NAMED_NUMBER: Final = re.compile(r"([^\W\d_]{3,})\d+")
@@ -106,7 +107,7 @@ def _inside(word: str, start: int) -> Iterator[Part]:
 
 def _has_humps(word: str) -> bool:
     """Tell `maxTokens` and `HorizontalPodAutoscaler`, which are made of words, from names such as `GitHub`."""
-    if word.islower() or word.isupper() or word[1:].islower():
+    if len(word) > _LONGEST_NAME or word.islower() or word.isupper() or word[1:].islower():
         return False
     humps = len(_HUMP.findall(word))
     return humps > 1 or (humps == 1 and word[0].islower())

