@@ -289,9 +289,17 @@ def test_a_character_larger_than_the_limit_is_a_limit_error() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [SpanwiseError, OptionError, UnreadableError, DocumentError, LimitError, StoreError, MissingExtraError]
     "kind",
-    [SpanwiseError, OptionError, UnreadableError, DocumentError, LimitError, EndpointError, MissingExtraError],
+    [
+        SpanwiseError,
+        OptionError,
+        UnreadableError,
+        DocumentError,
+        LimitError,
+        StoreError,
+        EndpointError,
+        MissingExtraError,
+    ],
 )
 def test_errors_travel_with_all_their_parts(kind: type[SpanwiseError]) -> None:
     error = kind("max_tokens", "must be ż", value=[1, "ó"], hint="try 5")
