@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
+from spanwise.records import TWO_LEVELS
 from spanwise.strategies import STRATEGIES
 
 LIMIT = 512
@@ -93,7 +94,9 @@ def _strategy(name: str, form: str) -> Split:
     options["max_tokens"] = LIMIT
 
     def split(text: str) -> Sequence[Any]:
-        return [(made, made.embedding_text) for made in chunk(read_text(text, form), name, **options)]
+        chunks = chunk(read_text(text, form), name, **options)
+        parents = {made.parent_id for made in chunks} if name in TWO_LEVELS else set()  # peers have one level
+        return [(made, made.embedding_text) for made in chunks if not parents or made.chunk_id not in parents]
 
     return split
 

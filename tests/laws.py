@@ -17,13 +17,31 @@ from spanwise.documents import Block, Part
 NEVER_CONTENT = {"front_matter", "comment", "definition"}
 LEFT_OUT_BY = {"structure": {"heading", "rule"}}
 BY_LEAF = {"blocks"}
+TWO_LEVELS = {"hierarchical"}
 MARK_ALONE = re.compile(r"([-*+]|\d+[.)])(\s+\[[ xX]\])?")
 
 
 def broken_laws(
-    document: Document, records: Sequence[dict[str, Any]], tokenizer: Any, max_tokens: int | None
+    document: Document,
+    records: Sequence[dict[str, Any]],
+    tokenizer: Any,
+    max_tokens: int | None,
+    parent_tokens: int | None = None,
 ) -> list[str]:
-    """Name every law that these chunks break."""
+    """Name every law that these chunks break; where there are two levels, each keeps the laws for itself."""
+    if not records or records[0]["strategy"] not in TWO_LEVELS:
+        return _broken_on_one_level(document, records, tokenizer, max_tokens) + _numbers(records)
+    children = [record for record in records if record["parent_id"] is not None]
+    parents = [record for record in records if record["parent_id"] is None]
+    within = 400 if max_tokens is None else max_tokens
+    broken = _broken_on_one_level(document, parents, tokenizer, parent_tokens or max(2000, within), "/parent")
+    broken += _broken_on_one_level(document, children, tokenizer, within)
+    return broken + _numbers(records) + _nesting(records)
+
+
+def _broken_on_one_level(
+    document: Document, records: Sequence[dict[str, Any]], tokenizer: Any, max_tokens: int | None, owner: str = ""
+) -> list[str]:
     broken: list[str] = []
     if records and records[0]["strategy"] in BY_LEAF:
         document = by_leaf(document)
@@ -40,9 +58,46 @@ def broken_laws(
                 reached = piece["end"]
                 covered[piece["start"] : piece["end"]] = b"\x01" * (piece["end"] - piece["start"])
     broken += _coverage(document, records, covered)
-    broken += _identity(document, records)
+    broken += _identity(document, records, owner)
     if len(document.text) < 60_000:
         broken += _graphemes(document, records, tokenizer, max_tokens)
+    return broken
+
+
+def _numbers(records: Sequence[dict[str, Any]]) -> list[str]:
+    """Find wrong numbers, and ids that two chunks share, over all levels together."""
+    broken = [f"chunk {at} is numbered otherwise" for at, record in enumerate(records) if record["chunk_index"] != at]
+    for name in ("chunk_id", "content_id"):
+        if len({record[name] for record in records}) != len(records):
+            broken.append(f"{name}s are not unique")
+    return broken
+
+
+def _nesting(records: Sequence[dict[str, Any]]) -> list[str]:
+    """Find children that don't follow their parent or reach out of it, and parents that their children don't fill."""
+    broken: list[str] = []
+    parent: dict[str, Any] = {}
+    said: dict[str, list[str]] = {}
+    for record in records:
+        name = f"chunk {record['chunk_index']}"
+        if record["parent_id"] is None:
+            parent = record
+            said[parent["chunk_id"]] = []
+        elif not parent or record["parent_id"] != parent["chunk_id"]:
+            broken.append(f"{name}: doesn't follow its parent")
+        else:
+            said[parent["chunk_id"]].append(record["normalized_text"])
+            inside = parent["char_start"], parent["char_end"]
+            if record["char_start"] < inside[0] or record["char_end"] > inside[1]:
+                broken.append(f"{name}: the core reaches out of the parent")
+            for piece in record["pieces"]:
+                overlaps = piece["role"].startswith("overlap")
+                if overlaps and not inside[0] <= piece["start"] < piece["end"] <= inside[1]:
+                    broken.append(f"{name}: overlap reaches out of the parent")
+    for record in records:
+        whole, parts = record["normalized_text"], said.get(record["chunk_id"])
+        if parts is not None and "".join(whole.split()) != "".join("".join(parts).split()):
+            broken.append(f"chunk {record['chunk_index']}: the children don't say what their parent says")
     return broken
 
 
@@ -134,16 +189,16 @@ def _coverage(document: Document, records: Sequence[dict[str, Any]], covered: by
     return broken
 
 
-def _identity(document: Document, records: Sequence[dict[str, Any]]) -> list[str]:
+def _identity(document: Document, records: Sequence[dict[str, Any]], owner: str) -> list[str]:
     broken = []
     ids = [record["chunk_id"] for record in records]
     for at, record in enumerate(records):
         numbers = [record[name] for name in ("block_start_idx", "block_end_idx", "char_start", "char_end")]
-        words = ":".join([document.metadata.document_id, *map(str, numbers)])
+        words = ":".join([document.metadata.document_id + owner, *map(str, numbers)])
         if record["chunk_id"] != hashlib.sha256(words.encode()).hexdigest():
             broken.append(f"chunk {at}: chunk_id is not made as promised")
         around = [ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None]
-        if [record["prev_chunk_id"], record["next_chunk_id"]] != around or record["chunk_index"] != at:
+        if [record["prev_chunk_id"], record["next_chunk_id"]] != around:
             broken.append(f"chunk {at}: neighbours are wrong")
         indices = record["core_block_indices"]
         if not indices or [indices[0], indices[-1]] != numbers[:2]:
@@ -151,8 +206,6 @@ def _identity(document: Document, records: Sequence[dict[str, Any]]) -> list[str
         union = {*indices, *record["overlap_prev_block_indices"], *record["overlap_next_block_indices"]}
         if record["block_indices"] != sorted(union):
             broken.append(f"chunk {at}: block_indices is not the union")
-    if len(set(ids)) != len(ids) or len({record["content_id"] for record in records}) != len(ids):
-        broken.append("ids are not unique")
     return broken
 
 

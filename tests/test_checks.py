@@ -198,6 +198,7 @@ DAMAGE: dict[str, tuple[str, Damage]] = {
     "the block id is invented": ("place", change(0, block_id="abc")),
     "the navigation is wrong": ("place", lambda records: records[0]["navigation"].update(text_offset_start=3)),
     "the length is wrong": ("place", lambda records: records[0]["navigation"].update(text_length=3)),
+    "a parent is named where there are none": ("parent", change(0, parent_id="0" * 64)),
     "a table's head is gone": (
         "promise",
         lambda records: without_context([one for one in records if one["chunk_type"] == "table"][-1]),

@@ -19,6 +19,9 @@ A file begins with a header, which ends at a line `---8<---`:
 `⏎` stands for a line end. In the text `┃` stands directly before the first character of every core but the first. A
 core ends with the last content before the next mark: the laws, which are checked too, leave no other place for it.
 With `format = pages` a line `␌` ends a page.
+
+Where there are two levels, `║` stands before a parent (and so before its first child), `┃` before every other child.
+The chunks are numbered as they come: a parent, then its children.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from spanwise.tokens import tokenizer_of
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted(path for name in STRATEGIES for path in (FIXTURES / name).glob("*.md"))
 MARK = "┃"
+PARENT_MARK = "║"
 END_OF_HEADER = "---8<---\n"
 PAGE_END = "\n␌\n"
 PER_CHUNK = ("path", "overlap", "ahead", "before", "after", "blocks", "text", "embedding")
@@ -59,11 +63,11 @@ class Fixture:
 
     @property
     def pages(self) -> list[str]:
-        return self.marked.replace(MARK, "").split(PAGE_END)
+        return self.marked.replace(MARK, "").replace(PARENT_MARK, "").split(PAGE_END)
 
     @property
     def text(self) -> str:
-        return self.shown.replace(MARK, "")
+        return self.shown.replace(MARK, "").replace(PARENT_MARK, "")
 
     @property
     def shown(self) -> str:
@@ -104,8 +108,11 @@ def option_value(value: str) -> Any:
 
 def marked_as_cut(text: str, chunks: tuple[Chunk, ...]) -> str:
     """Put the marks where the cuts really are."""
-    edges = [0, *(chunk.char_start for chunk in chunks[1:]), len(text)]
-    return MARK.join(text[start:end] for start, end in pairwise(edges))
+    parents = {chunk.parent_id for chunk in chunks}
+    marks = {chunk.char_start: MARK for chunk in chunks}
+    marks |= {chunk.char_start: PARENT_MARK for chunk in chunks if chunk.chunk_id in parents}
+    edges = [0, *sorted(marks)[1:], len(text)]
+    return "".join(marks.get(start, "") * (start > edges[0]) + text[start:end] for start, end in pairwise(edges))
 
 
 def facts_of(chunks: tuple[Chunk, ...]) -> dict[str, str]:
@@ -175,8 +182,8 @@ def test_fixture(path: Path) -> None:
     document, chunks = made(fixture, path.parent.name)
     wrong = differences(fixture, chunks)
     records = [chunk.to_dict() for chunk in chunks]
-    limit = fixture.options.get("max_tokens")
-    wrong += broken_laws(document, records, tokenizer_of(fixture.tokenizer), limit)
+    limits = fixture.options.get("max_tokens"), fixture.options.get("parent_tokens")
+    wrong += broken_laws(document, records, tokenizer_of(fixture.tokenizer), *limits)
     assert not wrong, "\n".join(["", *wrong])
 
 

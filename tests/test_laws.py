@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import Any
@@ -28,7 +29,8 @@ def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[s
     """Chunk a text and fail with the laws that the chunks break."""
     document = spanwise.read_text(text, form)
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, tokenizer, **options)]
-    assert broken_laws(document, records, tokenizer_of(tokenizer), options.get("max_tokens")) == []
+    limits = options.get("max_tokens"), options.get("parent_tokens")
+    assert broken_laws(document, records, tokenizer_of(tokenizer), *limits) == []
     return records
 
 
@@ -40,8 +42,11 @@ def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
         options["max_chars"] = draw(st.sampled_from((1, 7, 100, 1000)))
     if strategy != "simple" or draw(st.booleans()):
         options["max_tokens"] = draw(st.sampled_from(SIZES))
-    if strategy == "structure":
+    if strategy in {"structure", "hierarchical"}:
         options["mix_code"] = draw(st.booleans())
+    if strategy == "hierarchical":
+        options["overlap_tokens"] = draw(st.sampled_from((0, 3, 8)))
+        options["parent_tokens"] = options["max_tokens"] * draw(st.sampled_from((1, 2, 5)))
     if strategy == "blocks":
         options["overlap_tokens"] = draw(st.sampled_from((0, 3, 8)))
         options["include_page_tag"] = draw(st.booleans())
@@ -122,7 +127,7 @@ def test_same_bytes_in_another_process(strategy: str) -> None:
             capture_output=True,
             text=True,
             check=True,
-            env={"PYTHONHASHSEED": seed},
+            env=os.environ | {"PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     }

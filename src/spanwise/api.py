@@ -12,6 +12,7 @@ from spanwise.documents import Document
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.offsets import MEASURES
 from spanwise.options import options_of
+from spanwise.pieces import nested
 from spanwise.quiet import collector_paused
 from spanwise.readers import Access, read_file, read_page_strings, read_string
 from spanwise.records import Run
@@ -76,5 +77,7 @@ def chunk(
     with collector_paused:
         document = as_counted(document, strategy)
         task = Task(document, tokens, settings)
-        run = Run(document, strategy, settle(task, chosen, chosen.plan(task)), measures)
+        settled = settle(task, chosen, chosen.plan(task))
+        row, homes = nested(task.parents, settled)
+        run = Run(document, strategy, row, measures, homes)
         return tuple(Chunk(run, index) for index in range(len(run.settled)))

@@ -84,7 +84,8 @@ def _chunked(job: Job) -> Outcome:
     settings, order = job.settings, job.order
     chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=order.offsets, **settings.options)
     notes = tuple(dict.fromkeys(item.reason for item in document.left_out if not item.usual))
-    return Outcome(job.file, _lines(chunks, job), len(chunks), size, notes)
+    lines = _lines(chunks, job)
+    return Outcome(job.file, lines, lines.count(b"\n"), size, notes)  # a dialect may leave some out
 
 
 def chunk_files(jobs: Sequence[Job]) -> list[Outcome]:

@@ -183,7 +183,7 @@ class Chunk:
     @property
     def chunk_id(self) -> str:
         """The stable id: where the chunk stands."""
-        return str(self._run.chunk_id(self.chunk_index))
+        return self._run.chunk_ids[self.chunk_index]
 
     @property
     def content_id(self) -> str:
@@ -197,18 +197,18 @@ class Chunk:
 
     @property
     def prev_chunk_id(self) -> str | None:
-        """The id of the chunk before."""
-        return self._run.chunk_id(self.chunk_index - 1)
+        """The id of the chunk before, of the same level."""
+        return self._run.neighbours(self.chunk_index)[0]
 
     @property
     def next_chunk_id(self) -> str | None:
-        """The id of the chunk after."""
-        return self._run.chunk_id(self.chunk_index + 1)
+        """The id of the chunk after, of the same level."""
+        return self._run.neighbours(self.chunk_index)[1]
 
     @property
     def parent_id(self) -> str | None:
-        """The parent's id in a strategy that has parents."""
-        return None
+        """The id of the parent that it lies in; None for a parent, and where all chunks are of one level."""
+        return self._run.parent_id(self.chunk_index)
 
     @property
     def navigation(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
@@ -57,7 +58,12 @@ class Task:
         self.joint: int = tokens.tokenizer.count("\n\n") - self.added
         self._language = document.metadata.language
         self.contexts: dict[int, Any] = {}  # what the parts of a block repeat, once it is known
+        self.parents: Sequence[Settled] = ()  # what all cores must lie in, where a strategy has two levels
         self._template = Template(options, document.metadata.title, tokens.tokenizer, self.limit)
+
+    def within(self, limit: int) -> Task:
+        """Give the same task under another limit."""
+        return Task(self.document, self.tokens, replace(self.options, max_tokens=limit))
 
     @cached_property
     def language(self) -> str:

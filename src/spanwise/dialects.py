@@ -1,20 +1,20 @@
 """The same chunks under other systems' names, so that what reads the output need not change.
 
 A dialect is a function from a record to a record. What a record alone doesn't say (which heading stands nearest, how
-many parts of a block went before) it asks its `Setting`.
+many parts of a block went before) it asks its `Setting`. Parents have no place in any dialect, and are left out.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 from spanwise.chunks import Chunk
 from spanwise.documents import Document
 from spanwise.errors import OptionError, did_you_mean
-from spanwise.records import FIELDS, Run, records_of
+from spanwise.records import FIELDS, Run, is_parent, records_of
 
 DEFAULT_PREFIX: Final = "EDU"
 SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
@@ -168,7 +168,14 @@ DIALECTS: Final[dict[str, Callable[[Record, Setting], Record]]] = {
 
 def translated(run: Run, dialect: str, setting: Setting) -> Iterator[Record]:
     """Give the records of a run in a dialect."""
-    return (DIALECTS[dialect](record, setting) for record in records_of(run))
+    return _spoken(records_of(run), dialect, setting)
+
+
+def _spoken(records: Iterable[Record], dialect: str, setting: Setting) -> Iterator[Record]:
+    """Translate records; of two levels only the children, counted anew: no other system knows parents."""
+    children = (record for record in records if not is_parent(record))
+    for index, record in enumerate(children):
+        yield DIALECTS[dialect](record | {"chunk_index": index} if record["parent_id"] else record, setting)
 
 
 def translate(
@@ -176,11 +183,11 @@ def translate(
 ) -> list[Record]:
     """Give chunks that one call of `spanwise.chunk` made under another system's field names.
 
-    `prefix` and `heading_levels` are those of the dialect `confluence`.
+    `prefix` and `heading_levels` are those of the dialect `confluence`. Of `hierarchical` only the children are given.
     """
     if dialect not in DIALECTS:
         raise OptionError("dialect", "is not a known dialect", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
     if not chunks:
         return []
     setting = Setting(chunks[0].document, heading_levels=heading_levels, prefix=prefix)
-    return [DIALECTS[dialect](chunk.to_dict(), setting) for chunk in chunks]
+    return list(_spoken((chunk.to_dict() for chunk in chunks), dialect, setting))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
@@ -127,6 +128,26 @@ def table_head(blocks: Sequence[Block], index: int) -> Part | None:
             return blocks[index].parts[0]
         index -= 1
     return None
+
+
+def clipped(block: Block, start: int, end: int) -> Block:
+    """Give what of a block lies in a range, with the parts that are there."""
+    if start <= block.start and end >= block.end:
+        return block
+    start, end = max(start, block.start), min(end, block.end)
+    return block._replace(start=start, end=end, parts=_clipped_parts(block.parts, start, end))
+
+
+def _clipped_parts(parts: tuple[Part, ...], start: int, end: int) -> tuple[Part, ...]:
+    """Find the parts of a range; only the first and the last can reach beyond it."""
+    low = bisect_right(parts, start, key=lambda part: part.end)
+    inside = list(parts[low : bisect_left(parts, end, low, key=lambda part: part.start)])
+    for place in {0, len(inside) - 1} if inside else ():
+        part = inside[place]
+        if part.start < start or part.end > end:
+            low, high = max(part.start, start), min(part.end, end)
+            inside[place] = part._replace(start=low, end=high, parts=_clipped_parts(part.parts, low, high))
+    return tuple(inside)
 
 
 class Page(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from spanwise.errors import OptionError, did_you_mean
 
 SMALLEST_LIMIT: Final = 16
-_SIZES: Final = ("min_tokens", "target_tokens", "max_tokens")
+_SIZES: Final = ("min_tokens", "target_tokens", "max_tokens", "parent_tokens")
 TEMPLATES: Final = ("plain", "tags", "breadcrumb")
 
 
@@ -91,11 +91,13 @@ def _bowed(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict
     default: dict[str, Any] = {name: item.default for name, item in declared.items()}
     sizes: dict[str, Any] = {}
     if "target_tokens" in declared:
-        low, goal, most = (given.get(name) for name in _SIZES)
-        most = most if most is not None else max(default["max_tokens"], low or 0, goal or 0)
+        low, goal, most, parent = (given.get(name) for name in _SIZES)
+        if most is None:
+            most = max(min(default["max_tokens"], parent or default["max_tokens"]), low or 0, goal or 0)
         goal = goal if goal is not None else max(min(default["target_tokens"], most), low or 0)
         low = low if low is not None else min(default.get("min_tokens", 0), goal)
-        fitted = zip(_SIZES, (low, goal, most), strict=True)
+        parent = parent if parent is not None else max(default.get("parent_tokens", 0), most)
+        fitted = zip(_SIZES, (low, goal, most, parent), strict=True)
         sizes = {name: size for name, size in fitted if name in declared}
     if "overlap_tokens" in declared:
         half = (sizes.get("max_tokens") or given.get("max_tokens") or default["max_tokens"]) // 2

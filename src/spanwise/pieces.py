@@ -80,6 +80,25 @@ class Settled(NamedTuple):
         return self.pieces or (Piece(self.start, self.end),)
 
 
+def nested(parents: Sequence[Settled], children: Sequence[Settled]) -> tuple[Sequence[Settled], list[int | None]]:
+    """Put each parent before the children that lie in it, and say for each chunk where its parent stands.
+
+    Without parents all chunks are of one level, and there is nothing to say.
+    """
+    if not parents:
+        return children, []
+    row, homes, reached = list[Settled](), list[int | None](), 0
+    for parent in parents:
+        home = len(row)
+        row.append(parent)
+        homes.append(None)
+        while reached < len(children) and children[reached].start < parent.end:
+            row.append(children[reached])
+            homes.append(home)
+            reached += 1
+    return row, homes
+
+
 def rendered(text: str, pieces: Sequence[Piece]) -> str:
     """Put pieces together with their joiners; the first one's joiner has nothing to join."""
     if len(pieces) == 1:

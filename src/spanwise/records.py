@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final
 
 from spanwise.documents import LEFT_OUT_KINDS, Block, Document, Part
@@ -17,6 +18,8 @@ from spanwise.navigation import links_to, navigation_of
 from spanwise.offsets import MEASURES
 from spanwise.pieces import Piece, Settled, core_pieces, rendered
 
+TWO_LEVELS: Final = frozenset({"hierarchical"})
+"""The strategies whose chunks are parents and children."""
 FIELDS: Final = (
     "chunk_id", "content_id", "content_hash", "document_id", "tenant_id", "chunk_index", "strategy", "chunk_type",
     "headings_path", "section_type", "block_id", "char_start", "char_end", "pieces", "block_start_idx",
@@ -31,22 +34,62 @@ FIELDS: Final = (
 class Run:
     """All chunks of one call: what they share, so that each chunk is only a view."""
 
-    def __init__(self, document: Document, strategy: str, settled: Sequence[Settled], offsets: Sequence[str]) -> None:
-        """Keep what the chunks look at."""
+    def __init__(
+        self,
+        document: Document,
+        strategy: str,
+        settled: Sequence[Settled],
+        offsets: Sequence[str] = (),
+        homes: Sequence[int | None] = (),
+    ) -> None:
+        """Keep what the chunks look at; `homes` say for each where its parent stands, if there are two levels."""
         self.document = document
         self.strategy = strategy
         self.settled = settled
         self.offsets = tuple(offsets)
+        self.homes = homes
+
+    def is_parent(self, index: int) -> bool:
+        """Whether a chunk is one that others lie in."""
+        return bool(self.homes) and self.homes[index] is None
+
+    @cached_property
+    def owners(self) -> list[str]:
+        """The name that the ids of each chunk begin with: a parent may be equal to its only child."""
+        document_id = self.document.document_id
+        return [owner_of(document_id, parent=self.is_parent(index)) for index in range(len(self.settled))]
 
     @cached_property
     def chunk_ids(self) -> list[str]:
         """Name the chunks by where they stand."""
-        document_id = self.document.document_id
-        return [sha256(f"{document_id}:{s.first}:{s.last}:{s.start}:{s.end}") for s in self.settled]
+        named = zip(self.owners, self.settled, strict=True)
+        return [sha256(f"{owner}:{s.first}:{s.last}:{s.start}:{s.end}") for owner, s in named]
 
-    def chunk_id(self, index: int) -> str | None:
-        """Give the name of a chunk; None outside the run."""
-        return self.chunk_ids[index] if 0 <= index < len(self.settled) else None
+    @cached_property
+    def _beside(self) -> dict[int, int]:
+        """For each chunk the next one of its level; only where there are two."""
+        levels = (
+            [index for index in range(len(self.settled)) if self.is_parent(index) == parent] for parent in (True, False)
+        )
+        return {index: following for level in levels for index, following in pairwise(level)}
+
+    @cached_property
+    def _behind(self) -> dict[int, int]:
+        return {following: index for index, following in self._beside.items()}
+
+    def neighbours(self, index: int) -> tuple[str | None, str | None]:
+        """Give the names of the chunks before and after one, of the same level."""
+        if self.homes:
+            places = self._behind.get(index), self._beside.get(index)
+        else:
+            places = index - 1 if index else None, index + 1 if index + 1 < len(self.settled) else None
+        before, after = (None if place is None else self.chunk_ids[place] for place in places)
+        return before, after
+
+    def parent_id(self, index: int) -> str | None:
+        """Give the name of a chunk's parent, if it has one."""
+        home = self.homes[index] if self.homes else None
+        return None if home is None else self.chunk_ids[home]
 
     @cached_property
     def links(self) -> list[str | None]:
@@ -73,17 +116,17 @@ class Run:
     def content_ids(self) -> list[str]:
         """Name the chunks by what they say, so that a change elsewhere leaves the name alone."""
         document, ids = self.document, list[str]()
-        seen: dict[tuple[tuple[str, ...], str], int] = {}
+        seen: dict[tuple[str, tuple[str, ...], str], int] = {}
         names: dict[str, str] = {}  # each heading is hashed once: a long one may stand over thousands of chunks
-        begun: dict[tuple[str, ...], Any] = {}
-        for settled in self.settled:
+        begun: dict[tuple[str, tuple[str, ...]], Any] = {}
+        for owner, settled in zip(self.owners, self.settled, strict=True):
             path = document.blocks[settled.first].headings_path
             text = rendered(document.text, core_pieces(settled.all_pieces))
-            ordinal = seen[path, text] = seen.get((path, text), -1) + 1
-            if path not in begun:
+            ordinal = seen[owner, path, text] = seen.get((owner, path, text), -1) + 1
+            if (owner, path) not in begun:
                 names |= {name: sha256(name) for name in path if name not in names}
-                begun[path] = content_digest(document.document_id, [names[name] for name in path])
-            digest = begun[path].copy()
+                begun[owner, path] = content_digest(owner, [names[name] for name in path])
+            digest = begun[owner, path].copy()
             digest.update(f"{ordinal}\n{text}".encode())
             ids.append(digest.hexdigest())
         return ids
@@ -114,7 +157,7 @@ def record_of(run: Run, index: int) -> dict[str, Any]:
         list(map(_piece, pieces)),
         settled.first, settled.last, sorted({*before, *core, *after}) if settled.pieces else core, core, before, after,
         first.page, blocks[settled.last].page, core_text, full_text, embedding_text, settled.token_count,
-        settled.oversize, settled.context_dropped, run.chunk_id(index - 1), run.chunk_id(index + 1), None,
+        settled.oversize, settled.context_dropped, *run.neighbours(index), run.parent_id(index),
         navigation_of(document, first, core_text, run.links[index]), run.metadata(index),
     )  # fmt: skip
     record = dict(zip(FIELDS, values, strict=True))
@@ -128,9 +171,19 @@ def records_of(run: Run) -> Iterator[dict[str, Any]]:
     return (record_of(run, index) for index in range(len(run.settled)))
 
 
-def content_digest(document_id: str, hashed_path: Sequence[str]) -> Any:
+def is_parent(record: Mapping[str, Any]) -> bool:
+    """Whether a record is one of a parent: the outer of two levels."""
+    return record.get("strategy") in TWO_LEVELS and record.get("parent_id") is None
+
+
+def owner_of(document_id: str, *, parent: bool) -> str:
+    """Give the name that the ids of a chunk begin with."""
+    return f"{document_id}/parent" if parent else document_id
+
+
+def content_digest(owner: str, hashed_path: Sequence[str]) -> Any:
     """Begin the hash that is a content id: it goes on with the ordinal, a line end and the text."""
-    return hashlib.sha256(json.dumps([document_id, list(hashed_path)], ensure_ascii=False).encode())
+    return hashlib.sha256(json.dumps([owner, list(hashed_path)], ensure_ascii=False).encode())
 
 
 def core_blocks(document: Document, settled: Settled) -> list[int]:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from spanwise.checks.against import Range, coverage_faults, source_faults
 from spanwise.checks.alone import alone_faults, piece_faults, shape_faults
-from spanwise.checks.findings import RULES, WARNINGS, Finding, Record
+from spanwise.checks.findings import RULES, WARNINGS, Faults, Finding, Record
 from spanwise.checks.foreign import DIALECT_CHECKS, Terms, dialect_of
+from spanwise.checks.levels import Nesting, terms_at
 from spanwise.checks.oddities import Oddities, empty_sections
 from spanwise.checks.promises import PROMISES, Case
 from spanwise.checks.together import Together
@@ -21,6 +22,7 @@ from spanwise.documents import Document
 from spanwise.errors import SpanwiseError
 from spanwise.options import options_of
 from spanwise.recorded import Recorded
+from spanwise.records import is_parent
 from spanwise.strategies import STRATEGIES, as_counted, strategy_of
 from spanwise.tokens import Tokenizer, tokenizer_of
 
@@ -63,7 +65,9 @@ class _Open(NamedTuple):
     together: Together
     document: Document | None
     strategy: str
-    cores: list[Range]
+    nesting: Nesting
+    cores: dict[bool, list[Range]]  # by whether they are those of parents
+    before: dict[bool, Record]
 
 
 class Checker:
@@ -75,9 +79,8 @@ class Checker:
         """Check under the terms that hold for a record, and beside the source if there is one."""
         self._terms, self._source, self._dialect = terms, source, dialect
         self._open: _Open | None = None
-        self._before: Record | None = None
         self._closed: set[str] = set()
-        self._oddities = Oddities()
+        self._oddities = {False: Oddities(), True: Oddities("parent")}
         self._foreign: Any = None
         self.chunks = 0
         self.counts: Counter[str] = Counter()
@@ -101,7 +104,8 @@ class Checker:
     def finish(self) -> Iterator[Finding]:
         """Check what only shows at the end."""
         rest = self._foreign.finish() if self._foreign else self._close()
-        for finding in (*rest, *self._oddities.summary()):
+        odd = (finding for oddities in self._oddities.values() for finding in oddities.summary())
+        for finding in (*rest, *odd):
             yield self._counted(finding)
 
     def _own(self, record: Record) -> Iterator[Finding]:
@@ -113,26 +117,45 @@ class Checker:
         if faults:
             yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
             return
-        terms = self._terms(record)
+        terms, parent = terms_at(self._terms(record), record), is_parent(record)
         yield from self._turned_to(record, name, terms)
         opened = self._open
         assert opened is not None  # turned to just now
-        faults += piece_faults(record)
-        beside_source = not faults
-        faults += alone_faults(record, terms.tokenizer, terms.options.max_tokens)
-        faults += opened.together.faults(record)
-        if opened.document and beside_source:
-            beside = list(source_faults(record, opened.document, terms.tokenizer, terms.options.max_tokens))
-            faults += beside
-            if not beside and record["strategy"] in PROMISES:
-                case = Case(record, self._before, opened.document, terms.tokenizer, terms.options)
-                faults += PROMISES[record["strategy"]](case)
-            opened.cores.extend((piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == "core")
+        if parent:
+            yield from self._parent_closed(opened)
+            opened.nesting.begin(record)
+        faults += self._faults(record, terms, opened)
         yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
-        least = min(getattr(terms.options, "min_tokens", 0), getattr(terms.options, "target_tokens", 0) // 4)
-        odd = self._oddities.look(self.chunks, record["normalized_text"], record["token_count"], least)
+        smallest = 0 if parent else getattr(terms.options, "min_tokens", 0)
+        least = min(smallest, getattr(terms.options, "target_tokens", 0) // 4)
+        odd = self._oddities[parent].look(self.chunks, record["normalized_text"], record["token_count"], least)
         yield from (finding._replace(chunk=chunk, document=name) for finding in odd)
-        self._before = record
+        opened.before[parent] = record
+
+    def _faults(self, record: Record, terms: Terms, opened: _Open) -> Faults:
+        """Check one record: alone, beside those before it, and beside its source."""
+        limit, broken = terms.options.max_tokens, list(piece_faults(record))
+        yield from broken
+        yield from alone_faults(record, terms.tokenizer, limit)
+        yield from opened.together.faults(record, limit)
+        if not is_parent(record):
+            yield from opened.nesting.faults(record)
+        if not opened.document or broken:
+            return
+        beside = list(source_faults(record, opened.document, terms.tokenizer, limit))
+        yield from beside
+        if not beside and record["strategy"] in PROMISES:
+            before = opened.before.get(is_parent(record))
+            case = Case(record, before, opened.document, terms.tokenizer, terms.options, opened.nesting.parent)
+            yield from PROMISES[record["strategy"]](case)
+        cores = opened.cores.setdefault(is_parent(record), [])
+        cores.extend((piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == "core")
+
+    def _parent_closed(self, opened: _Open) -> Iterator[Finding]:
+        """Say what is wrong with the last parent, now that all its children went by."""
+        chunk = opened.nesting.parent["chunk_id"] if opened.nesting.parent else None
+        for rule, reason in opened.nesting.end_faults():
+            yield Finding("violation", rule, reason, chunk, opened.name)
 
     def _turned_to(self, record: Record, name: str, terms: Terms) -> Iterator[Finding]:
         """Close the document before, when a record begins another one."""
@@ -153,24 +176,26 @@ class Checker:
             except SpanwiseError as error:
                 yield Finding("violation", "provenance", f"its source: {error}".replace("\n", "; "), None, name)
         document = as_counted(document, record["strategy"]) if document else None
-        together = Together(terms.tokenizer, terms.options.max_tokens)
-        self._open, self._before = _Open(key, name, together, document, record["strategy"], []), None
+        levels: dict[bool, list[Range]] = {True: [], False: []} if is_parent(record) else {False: []}
+        together = Together(terms.tokenizer)
+        self._open = _Open(key, name, together, document, record["strategy"], Nesting(), levels, {})
 
     def _close(self) -> Iterator[Finding]:
         opened, self._open = self._open, None
         if not opened:
             return
         self._closed.add(opened.key)
-        faults = [fault for fault in (opened.together.last_fault(),) if fault]
-        if opened.document:
-            faults += coverage_faults(opened.document, opened.strategy, opened.cores)
-            for heading in empty_sections(opened.document):
-                yield Finding("warning", "empty section", f"nothing stands under {heading!r}", None, opened.name)
-        last = opened.together.before
-        for rule, reason in faults:
-            yield Finding(
-                "violation", rule, reason, last.chunk_id if last and rule == "neighbours" else None, opened.name
-            )
+        yield from self._parent_closed(opened)
+        for chunk, (rule, reason) in opened.together.last_faults():
+            yield Finding("violation", rule, reason, chunk, opened.name)
+        if not opened.document:
+            return
+        for level, cores in opened.cores.items():
+            for rule, reason in coverage_faults(opened.document, opened.strategy, cores):
+                words = f"{reason} (of the parents)" if level else reason
+                yield Finding("violation", rule, words, None, opened.name)
+        for heading in empty_sections(opened.document):
+            yield Finding("warning", "empty section", f"nothing stands under {heading!r}", None, opened.name)
 
     def _counted(self, finding: Finding) -> Finding:
         self.counts[finding.level] += 1

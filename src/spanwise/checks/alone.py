@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from spanwise.checks.findings import Fault, Faults, Record, shortened
 from spanwise.pieces import ROLES
-from spanwise.records import sha256
+from spanwise.records import is_parent, owner_of, sha256
 from spanwise.tokens import Tokenizer
 
 _NULL: Final = type(None)
@@ -175,10 +175,12 @@ def _size_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Fau
 
 def _name_faults(record: Record) -> Faults:
     place = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
-    known = {sha256(":".join(map(str, place)))}
-    known.add(sha256(":".join(map(str, [f"{place[0]}/parent", *place[1:]]))))
-    if record["chunk_id"] not in known:
-        yield "identity", "chunk_id is not the hash of document, blocks and range"
+    owner = owner_of(place[0], parent=is_parent(record))
+    if record["chunk_id"] != sha256(":".join(map(str, [owner, *place[1:]]))):
+        yield (
+            "identity",
+            f"chunk_id is not the hash of {'parent, ' if is_parent(record) else ''}document, blocks and range",
+        )
     if record["content_hash"] != sha256(record["embedding_text"]):
         yield "identity", "content_hash is not the hash of embedding_text"
     metadata = record["metadata"]

@@ -8,14 +8,15 @@ from typing import Any, Final, NamedTuple
 RULES: Final = {
     "record": "every line is a record with all its fields, each of its kind",
     "provenance": "every piece is a range of the source, and every text is its pieces with white space between",
-    "lost": "every visible character of the content is in a core",
-    "twice": "no character is in two cores, and cores ascend",
+    "lost": "every visible character of the content is in a core, of each level",
+    "twice": "no character is in two cores of one level, and cores ascend",
     "trimmed": "a core is never empty and has no white space at its ends",
     "limit": "what is embedded never has more than max_tokens; only a figure may, and says so",
     "count": "token_count is the exact number of tokens of embedding_text",
     "character": "no cut inside a character: surrogates, graphemes and line ends stay whole",
     "identity": "chunk_id, content_id and content_hash are made as promised, and no two chunks share one",
-    "neighbours": "chunk_index counts from 0, and prev and next name the chunks beside",
+    "neighbours": "chunk_index counts from 0, and prev and next name the chunks beside, of the same level",
+    "parent": "a child follows its parent and lies in it, and children together say all that their parent says",
     "place": "block numbers, kinds, headings, pages and navigation are those of the source",
     "promise": "what the strategy promises of its own chunks",
 }

@@ -22,8 +22,9 @@ _UNEVEN: Final = 20  # times the median
 class Oddities:
     """Looks at every text that goes by, and keeps a few numbers of each: a million chunks are no burden."""
 
-    def __init__(self) -> None:
-        """Begin with nothing seen."""
+    def __init__(self, noun: str = "chunk") -> None:
+        """Begin with nothing seen; `noun` is what people call what goes by."""
+        self._noun = noun
         self._sizes = array("l")
         self._short = 0
         self._shorter_than = 0
@@ -44,7 +45,7 @@ class Oddities:
         if owner is not None:
             known = self._sketches[owner * _SKETCH : (owner + 1) * _SKETCH]
             if len({*known} & {*sketch}) >= _ALIKE:
-                reason = f"says nearly the same as the chunk in line {self._places[owner]}"
+                reason = f"says nearly the same as the {self._noun} in line {self._places[owner]}"
                 yield Finding("warning", "near-duplicate", reason)
         for value in sketch[:_KEYS]:
             self._owners.setdefault(value, len(self._places))
@@ -55,12 +56,12 @@ class Oddities:
         """Say what only shows at the end."""
         if self._short:
             share = self._short / len(self._sizes)
-            number = f"{self._short:,} of {len(self._sizes):,} chunks ({share:.0%})"
+            number = f"{self._short:,} of {len(self._sizes):,} {self._noun}s ({share:.0%})"
             yield Finding("warning", "short", f"{number} have fewer than {self._shorter_than} tokens")
         if len(self._sizes) > 1:
             middle, largest = median(self._sizes), max(self._sizes)
             if largest > _UNEVEN * max(middle, 1):
-                reason = f"the largest chunk has {largest:,} tokens, the median {middle:,.0f}"
+                reason = f"the largest {self._noun} has {largest:,} tokens, the median {middle:,.0f}"
                 yield Finding("warning", "uneven", reason)
 
 

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from spanwise.checks.findings import Faults, Record, shortened
 from spanwise.documents import Block, Document, table_head
+from spanwise.records import is_parent
 from spanwise.strategies.drafts import continues, is_finished, sentence_ends
 from spanwise.tokens import NEAR, Tokenizer
 
+_CLOSING: Final = frozenset({"heading", "rule"})
 _APART: Final = frozenset({"table", "code"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 
 
 class Case(NamedTuple):
-    """A record, the one before it in its document, and what both were made from and with."""
+    """A record, the one before it in its document, and what both were made from and with.
+
+    The one before is of the same level; `parent` is the last parent, where there are two levels.
+    """
 
     record: Record
     before: Record | None
     document: Document
     tokenizer: Tokenizer
     options: Any
+    parent: Record | None = None
 
     @property
     def core(self) -> list[Block]:
@@ -69,7 +75,7 @@ def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None) -> Faults:
 def _structure(case: Case) -> Faults:
     record, blocks = case.record, case.document.blocks
     first, last = record["block_start_idx"], record["block_end_idx"]
-    closing = [index for index in range(first, last + 1) if blocks[index].kind in {"heading", "rule"}]
+    closing = [index for index in range(first, last + 1) if blocks[index].kind in _CLOSING]
     if closing:
         yield "promise", f"the chunk goes over a {blocks[closing[0]].kind}: sections are never mixed"
     alone = {"table"} if case.options.mix_code else _APART
@@ -89,7 +95,7 @@ def _structure_overlap(case: Case) -> Faults:
     if not set(types) <= _OVERLAPPING:
         yield "promise", f"overlap from {types[0]} into {types[1]}: only paragraphs and mixed chunks have it"
     between = case.document.blocks[case.before["block_end_idx"] : case.record["block_start_idx"]]
-    if any(block.kind in {"heading", "rule"} for block in between):
+    if any(block.kind in _CLOSING for block in between):
         yield "promise", "overlap comes from another section"
     size = sum(case.tokens(*span) for span in overlap)
     if size > case.options.overlap_tokens + NEAR:
@@ -107,6 +113,70 @@ def _repeated_head(case: Case) -> Faults:
     )
     if not repeated and not case.record["context_dropped"]:
         yield "promise", "a later part of a table doesn't repeat its head, and doesn't say so"
+
+
+def _hierarchical(case: Case) -> Faults:
+    yield from _repeated_head(case)
+    if is_parent(case.record):
+        yield from _whole_if_they_fit(case, None)
+        yield from _parent_sections(case)
+    else:
+        yield from _child_sections(case)
+        yield from _structure_overlap(case)
+        if case.overlap() and case.core[0].kind in _CLOSING:
+            yield "promise", "overlap comes from another section"
+        if case.overlap() and case.before and case.before["parent_id"] != case.record["parent_id"]:
+            yield "promise", "overlap comes from another parent"
+
+
+def _child_sections(case: Case) -> Faults:
+    """Check that headings only begin a child, that a table or code stands alone, that blocks which fit are whole."""
+    body = _after_leads(case.core)
+    over = [block for block in body[:-1] if block.kind in _CLOSING]
+    if over or (body and body[-1].kind == "heading"):
+        yield "promise", "the child goes over a heading or a rule: sections are never mixed"
+    kinds = {block.kind for block in body} - {"rule"}
+    mixed = sorted(kinds & ({"table"} if case.options.mix_code else _APART))
+    if mixed and len([block for block in body if block.kind != "rule"]) > 1:
+        yield "promise", f"a {mixed[0]} stands in one child with other blocks"
+    if not _makes_room(case):
+        yield from _whole_if_they_fit(case, None)
+
+
+def _makes_room(case: Case) -> bool:
+    """Whether a block may be cut though it fits: where the parent cuts it, and where it makes room for a heading."""
+    parent, blocks = case.parent, case.document.blocks
+    for index in case.record["core_block_indices"]:
+        block = blocks[index]
+        whole = case.record["char_start"] <= block.start and block.end <= case.record["char_end"]
+        led = index and blocks[index - 1].kind in _CLOSING and block.kind not in _APART
+        if not whole and (led or (parent and (block.start < parent["char_start"] or block.end > parent["char_end"]))):
+            return True
+    return False
+
+
+def _parent_sections(case: Case) -> Faults:
+    """Check that a parent stays in the section that it begins in, and that a section which fits is not divided."""
+    first, before = case.core[0], case.before
+    outside = first.headings_path[:-1] if first.kind == "heading" else first.headings_path
+    if any(block.headings_path[: len(outside)] != outside for block in case.core):
+        yield "promise", f"the parent goes beyond the section that it begins in: {' > '.join(outside)}"
+    if before is None or first.kind in _CLOSING or case.room is None:
+        return
+    blocks, end = case.document.blocks, case.record["block_end_idx"]
+    section = blocks[before["block_start_idx"] : end + 1]
+    ends = end + 1 >= len(blocks) or blocks[end + 1].kind == "heading"
+    if not ends or section[0].kind != "heading" or any(block.kind == "heading" for block in _after_leads(section)):
+        return
+    size = case.tokens(before["char_start"], case.record["char_end"])
+    if size + NEAR < case.room:
+        yield "promise", f"a section of {size} tokens is divided, though {case.room} would fit"
+
+
+def _after_leads(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Give blocks without the headings and rules that they begin with."""
+    body = next((place for place, block in enumerate(blocks) if block.kind not in _CLOSING), len(blocks))
+    return blocks[body:]
 
 
 def _fixed(case: Case) -> Faults:
@@ -250,4 +320,5 @@ PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
     "sentence": _sentence,
     "simple": _simple,
     "blocks": _blocks,
+    "hierarchical": _hierarchical,
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from spanwise.checks.characters import torn_character
 from spanwise.checks.findings import Fault, Faults, Record, shortened
-from spanwise.records import content_digest, sha256
+from spanwise.records import content_digest, is_parent, owner_of, sha256
 from spanwise.tokens import Tokenizer
 
 
@@ -15,52 +16,54 @@ class Before(NamedTuple):
 
     chunk_id: str
     next_chunk_id: str | None
-    chunk_index: int
     start: int
     end: int
     tail: str
 
 
 class Together:
-    """Takes the records of one document in order, and knows what came before."""
+    """Takes the records of one document in order, and knows what came before, of each level."""
 
-    def __init__(self, tokenizer: Tokenizer, limit: int | None) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         """Begin before the first record."""
-        self._tokenizer, self._limit = tokenizer, limit
-        self.before: Before | None = None
+        self._tokenizer = tokenizer
+        self._before: dict[bool, Before] = {}  # by whether it is a parent
+        self._index = -1
         self._names: dict[str, str] = {}
         self._equal: dict[str, int] = {}
         self._ids: set[str] = set()
 
-    def faults(self, record: Record) -> Faults:
-        """Check a record beside the one before it."""
-        before = self.before
-        yield from self._order(record, before)
+    def faults(self, record: Record, limit: int | None) -> Faults:
+        """Check a record beside the one before it on its level."""
+        level = is_parent(record)
+        before = self._before.get(level)
+        yield from self._order(record, before, limit)
         yield from self._neighbours(record, before)
         yield from self._identity(record)
-        self.before = Before(
+        self._index = record["chunk_index"]
+        self._before[level] = Before(
             record["chunk_id"],
             record["next_chunk_id"],
-            record["chunk_index"],
             record["char_start"],
             record["char_end"],
             record["normalized_text"][-64:],
         )
 
-    def last_fault(self) -> Fault | None:
-        """Check that the last record knows itself to be the last."""
-        if self.before and self.before.next_chunk_id is not None:
-            return "neighbours", "the last chunk of the document names a next one: chunks are missing at the end"
-        return None
+    def last_faults(self) -> Iterator[tuple[str, Fault]]:
+        """Check that the last record of each level knows itself to be the last, and name it where it doesn't."""
+        for last in self._before.values():
+            if last.next_chunk_id is not None:
+                reason = "the last chunk of the document names a next one: chunks are missing at the end"
+                yield last.chunk_id, ("neighbours", reason)
 
-    def _order(self, record: Record, before: Before | None) -> Faults:
+    def _order(self, record: Record, before: Before | None, limit: int | None) -> Faults:
         start = record["char_start"]
         if before and start < before.end:
             yield "twice", f"the core starts at {start}, before the end of the one before it ({before.end})"
         if before and start == before.end and not record["normalized_text"][:1].isspace():
             joined = before.tail + record["normalized_text"][:64]
             prefix = record["embedding_text"].removesuffix(record["full_text"])
-            if torn := torn_character(joined, len(before.tail), self._tokenizer, self._limit, prefix):
+            if torn := torn_character(joined, len(before.tail), self._tokenizer, limit, prefix):
                 yield "character", f"the cut at {start} goes through a character: {shortened(torn)}"
         for piece in record["pieces"]:
             if piece["role"] == "overlap_prev" and (not before or not before.start <= piece["start"] < before.end):
@@ -71,12 +74,10 @@ class Together:
                 yield "twice", f"overlap [{piece['start']}:{piece['end']}] reaches into the chunk's own core"
 
     def _neighbours(self, record: Record, before: Before | None) -> Faults:
-        wanted = before.chunk_index + 1 if before else 0
-        if record["chunk_index"] != wanted:
-            yield (
-                "neighbours",
-                f"chunk_index is {record['chunk_index']}, not {wanted}: a chunk is missing or out of order",
-            )
+        index = record["chunk_index"]
+        if index != self._index + 1:
+            reason = f"chunk_index is {index}, not {self._index + 1}: a chunk is missing or out of order"
+            yield "neighbours", reason
         if record["prev_chunk_id"] != (before.chunk_id if before else None):
             yield "neighbours", "prev_chunk_id is not the chunk before"
         if before and before.next_chunk_id != record["chunk_id"]:
@@ -89,7 +90,8 @@ class Together:
         path, text = record["headings_path"], record["normalized_text"]
         for name in path:
             self._names.setdefault(name, sha256(name))
-        digest: Any = content_digest(record["document_id"], [self._names[name] for name in path])
+        owner = owner_of(record["document_id"], parent=is_parent(record))
+        digest: Any = content_digest(owner, [self._names[name] for name in path])
         key = digest.hexdigest() + sha256(text)
         ordinal = self._equal[key] = self._equal.get(key, -1) + 1
         digest.update(f"{ordinal}\n{text}".encode())

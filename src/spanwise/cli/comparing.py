@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from spanwise.cli.terminal import Screen, fitted, print_json_lines, said, shown
 from spanwise.errors import UnreadableError
 from spanwise.recorded import records_of_file
+from spanwise.records import is_parent
 
 _SIGNS: Final = {"added": ("+", "good"), "removed": ("-", "error"), "moved": (">", "head"), "kept": ("=", "")}
 
@@ -24,10 +25,11 @@ class _Place(NamedTuple):
     chunk_index: int
     path: str
     beginning: str
+    parent: bool
 
 
 class Change(NamedTuple):
-    """What became of a chunk; `embed` says whether it must be embedded anew."""
+    """What became of a chunk; `embed` says whether it must be embedded anew, `parent` whether children lie in it."""
 
     change: str
     content_id: str
@@ -38,6 +40,7 @@ class Change(NamedTuple):
     headings_path: str
     text: str
     embed: bool
+    parent: bool
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,7 +74,9 @@ def _change(kind: str, content_id: str, old: _Place | None, new: _Place | None, 
     place = new or old
     assert place is not None  # one of the two is always there
     ids = (old and old.chunk_id, new and new.chunk_id)
-    return Change(kind, content_id, *ids, place.document, place.chunk_index, place.path, place.beginning, embed)
+    return Change(
+        kind, content_id, *ids, place.document, place.chunk_index, place.path, place.beginning, embed, place.parent
+    )
 
 
 def _places(path: str) -> dict[str, _Place]:
@@ -97,6 +102,7 @@ def _place(record: dict[str, Any]) -> _Place:
         record["chunk_index"],
         " › ".join(record["headings_path"]),
         fitted(" ".join(record["normalized_text"][:200].split()), 80),
+        is_parent(record),
     )
 
 
@@ -109,7 +115,10 @@ def _show(screen: Screen, changes: list[Change], counts: dict[str, int]) -> None
             document = change.document
             screen.line(shown(document), "strong")
         sign, colour = _SIGNS[change.change]
-        words = f"  {sign} #{change.chunk_index:<4} {change.headings_path}: {change.text}"
+        level = "parent " if change.parent else ""
+        words = f"  {sign} #{change.chunk_index:<4} {level}{change.headings_path}: {change.text}"
         screen.line(fitted(shown(words), screen.width), colour)
     numbers = ", ".join(f"{counts[name]:,} {name}" for name in _SIGNS)
-    screen.line(f"{numbers}; {said(counts['to_embed'], 'chunk')} to embed")
+    parents = sum(change.embed and change.parent for change in changes)
+    note = f" ({said(parents, 'parent')} among them)" if parents else ""
+    screen.line(f"{numbers}; {said(counts['to_embed'], 'chunk')} to embed{note}")

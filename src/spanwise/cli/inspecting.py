@@ -91,7 +91,7 @@ def _inspection(
         settings.strategy,
         PurePath(settings.tokenizer).name,
         options,
-        Sizes(*(options.get(name) for name in ("max_tokens", "target_tokens", "min_tokens"))),
+        Sizes(*(options.get(name) for name in ("max_tokens", "target_tokens", "min_tokens", "parent_tokens"))),
         document.metadata.file_path or "",
         picture,
         pictures_up_to,

@@ -6,13 +6,14 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median, quantiles
 from typing import Any, Final
 
 from spanwise.cli.terminal import Screen, bar, columns, padded, print_json, shown, table
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.recorded import records_of_file
+from spanwise.records import is_parent
 
 _BINS: Final = 12
 _STEPS: Final = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
@@ -20,7 +21,7 @@ _STEPS: Final = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
 
 @dataclass
 class Sizes:
-    """What there is to say of a file of chunks."""
+    """What there is to say of a file of chunks; of two levels each has sizes of its own."""
 
     name: str
     tokens: list[int] = field(default_factory=list)
@@ -31,6 +32,7 @@ class Sizes:
     overlap: int = 0
     context: int = 0
     oversize: int = 0
+    parents: Sizes | None = None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,7 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     measured = [sizes_of(name, records_of_file(name)) for name in arguments.chunks]
     for sizes in measured:
         if not sizes.tokens:
-            raise UnreadableError(sizes.name, "holds no chunks")
+            words = "holds no chunks" if sizes.parents is None else "holds parents without children"
+            raise UnreadableError(sizes.name, words)
     if arguments.json:
         summaries = [summary_of(sizes) for sizes in measured]
         print_json(summaries[0] if len(summaries) == 1 else summaries)
@@ -54,7 +57,11 @@ def sizes_of(name: str, records: Iterable[dict[str, Any]]) -> Sizes:
     sizes = Sizes(name)
     for record in records:
         try:
-            _take_in(sizes, record)
+            if is_parent(record):
+                sizes.parents = sizes.parents or Sizes(name)
+                _take_in(sizes.parents, record)
+            else:
+                _take_in(sizes, record)
         except (TypeError, KeyError, AttributeError) as error:
             hint = "spanwise check names what is wrong"
             raise UnreadableError(name, "holds records that are no chunks", hint=hint) from error
@@ -109,10 +116,24 @@ def summary_of(sizes: Sizes) -> dict[str, Any]:
         "oversize": sizes.oversize,
         "types": dict(sorted(sizes.types.items())),
         "headings_depth": {str(depth): number for depth, number in sorted(sizes.depths.items())},
+        **({"parents": summary_of(sizes.parents)} if sizes.parents else {}),
     }
 
 
+def _levels(measured: list[Sizes]) -> list[Sizes]:
+    """Put the parents of a file beside its children."""
+    levels = []
+    for sizes in measured:
+        if sizes.parents:
+            levels += [replace(sizes.parents, name=f"{sizes.name}, parents")]
+            levels += [replace(sizes, name=f"{sizes.name}, children")]
+        else:
+            levels.append(sizes)
+    return levels
+
+
 def _show(screen: Screen, measured: list[Sizes]) -> None:
+    measured = _levels(measured)
     summaries = [summary_of(sizes) for sizes in measured]
     rows = [("", *(shown(summary["file"]) for summary in summaries))]
     for name in ("documents", "chunks", "tokens", "smallest", "tenth", "median", "mean", "ninetieth", "largest"):

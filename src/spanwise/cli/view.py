@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from spanwise.cli.terminal import Screen, columns, fitted, folded, one_line, padded, said, shown
+from spanwise.records import is_parent
 
 # how a role is painted, and the sign that says the same without colour
 _ROLES: Final = {
@@ -24,6 +25,8 @@ def show_view(
     _show_name(screen, file, records, of)
     for record in records:
         screen.line(_head(screen, record))
+        if is_parent(record):  # its text is that of the children below
+            continue
         for role, text in pieces_of(record):
             colour, sign = _ROLES[role]
             for line in _some(shown(text).splitlines(), lines, screen.width - 6):
@@ -35,15 +38,23 @@ def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]], of:
     title = records[0]["metadata"]["title"] if records else None
     name = f"━━ {one_line(file)}" + (f": {one_line(title)}" if title else "")
     screen.line(fitted(name, screen.width), "strong")
-    number = said(len(records), "chunk") if of is None else f"{len(records)} of {said(of, 'chunk')}"
-    screen.line(f"   {number}\n", "dim")
+    parents = sum(map(is_parent, records))
+    count = said(len(records), "chunk") if of is None else f"{len(records)} of {said(of, 'chunk')}"
+    if parents:
+        count = f"{said(parents, 'parent')} with {said(len(records) - parents, 'child', 'children')}"
+    screen.line(f"   {count}\n", "dim")
+
+
+def _kind(record: dict[str, Any]) -> str:
+    """Say what a chunk is: the type of a parent is nearly always the same, and says less."""
+    return "parent" if is_parent(record) else str(record["chunk_type"])
 
 
 def _head(screen: Screen, record: dict[str, Any]) -> str:
     place = f"[{record['char_start']}:{record['char_end']}]"
     page = f" page {record['page_start']}" if record["page_start"] else ""
     tokens = said(record["token_count"], "token")
-    head = f"#{record['chunk_index']:<3} {record['chunk_type']:<10}{tokens:>12}  {place:<14}{page}"
+    head = f"#{record['chunk_index']:<3} {_kind(record):<10}{tokens:>12}  {place:<14}{page}"
     marks = [name.replace("_", " ") for name in ("oversize", "context_dropped") if record[name]]
     path = shown(" › ".join([*record["headings_path"], *(f"({mark})" for mark in marks)]))
     return f"{screen.painted(head, 'head')} {fitted(path, max(screen.width - columns(head) - 2, 12))}"
@@ -75,7 +86,7 @@ def show_rows(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> N
         place = f"{record['char_start']}:{record['char_end']}"
         path = " › ".join(record["headings_path"][-2:])
         cells = (
-            f"{record['chunk_index']:>5}  {record['chunk_type']:<10} {record['token_count']:>6}  {place:<16}",
+            f"{record['chunk_index']:>5}  {_kind(record):<10} {record['token_count']:>6}  {place:<16}",
             padded(shown(path), 28),
             shown(" ".join(record["normalized_text"][:200].split())),
         )

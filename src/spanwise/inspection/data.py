@@ -34,7 +34,14 @@ def data_of(inspection: Inspection) -> str:
     paths, templates = _Table(), _Table()
     indices = {record["chunk_id"]: record["chunk_index"] for record in inspection.records}
     chunks = [_chunk(inspection, record, paths.number, templates.number, indices) for record in inspection.records]
-    known = {"limit": inspection.sizes.most, "chunks": chunks, "paths": paths.values, "templates": templates.values}
+    sizes = inspection.sizes
+    known = {
+        "limit": sizes.most,
+        "parent_limit": sizes.parent,
+        "chunks": chunks,
+        "paths": paths.values,
+        "templates": templates.values,
+    }
     return inside_script(orjson.dumps(known).decode())
 
 

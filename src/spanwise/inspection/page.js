@@ -113,10 +113,11 @@
   const span = ([low, high], unit) => (low === high ? `${unit} ${low}` : `${unit}s ${low} to ${high}`);
 
   function head(chunk) {
-    const of = known.limit ? ` of ${grouped(known.limit)}` : "";
+    const limit = chunk.colour === null ? known.parent_limit : known.limit;
+    const of = limit ? ` of ${grouped(limit)}` : "";
     const count = `${grouped(chunk.tokens)}${of} tokens`;
     const meter = made("meter", "");
-    Object.assign(meter, { min: 0, max: Math.max(known.limit ?? chunk.tokens, 1), value: chunk.tokens });
+    Object.assign(meter, { min: 0, max: Math.max(limit ?? chunk.tokens, 1), value: chunk.tokens });
     meter.setAttribute("aria-label", count);
     const flags = chunk.flags.map((flag) => made("span", "flag", flag));
     return made(

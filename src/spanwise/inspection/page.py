@@ -100,8 +100,10 @@ def _options(options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _figures(inspection: Inspection) -> Iterator[tuple[str, str]]:
-    document, counts = inspection.document, [record["token_count"] for record in inspection.records]
-    yield "chunks", f"{len(counts):,}"
+    document, counts = inspection.document, [record["token_count"] for record in inspection.painted]
+    if inspection.parents:
+        yield "parents", f"{len(inspection.parents):,}"
+    yield "children" if inspection.parents else "chunks", f"{len(counts):,}"
     if counts:
         most = inspection.sizes.most
         yield "smallest", f"{min(counts):,} <small>tokens</small>"

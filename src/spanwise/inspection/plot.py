@@ -42,10 +42,11 @@ def _bar(inspection: Inspection, record: Record, left: float, step: float, top: 
 def _oddities(inspection: Inspection, record: Record) -> dict[str, str]:
     """Say what is unusual about a size, as a class and in words."""
     least, count = inspection.sizes.least, record["token_count"]
+    parent = record["chunk_id"] in inspection.parents
     odd = (
         ("over", "over the limit", record["oversize"]),
-        ("under", "below min", least is not None and count < least != inspection.sizes.most),
-        ("parent", "a parent", record["chunk_id"] in inspection.parents),
+        ("under", "below min", not parent and least is not None and count < least != inspection.sizes.most),
+        ("parent", "a parent", parent),
     )
     return {name: words for name, words, holds in odd if holds}
 
@@ -58,8 +59,8 @@ def _words(inspection: Inspection, record: Record) -> str:
 def _lines(sizes: Sizes, top: float) -> Iterator[str]:
     """Draw the sizes that were asked for; a name that would stand on another one is left out."""
     named = -_LABEL
-    for name, size in (("max", sizes.most), ("target", sizes.target), ("min", sizes.least)):
-        if not size or size > top or (name != "max" and size == sizes.most):
+    for name, size in (("parent", sizes.parent), ("max", sizes.most), ("target", sizes.target), ("min", sizes.least)):
+        if not size or size > top or (name in {"target", "min"} and size == sizes.most):
             continue
         height = 100 - 100 * size / top
         yield f'<line class="{name}" x1="0" x2="100%" y1="{height:.2f}%" y2="{height:.2f}%"/>'

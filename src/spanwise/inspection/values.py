@@ -22,6 +22,7 @@ class Sizes(NamedTuple):
     most: int | None = None
     target: int | None = None
     least: int | None = None
+    parent: int | None = None
 
 
 @dataclass(frozen=True)

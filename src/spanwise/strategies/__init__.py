@@ -11,6 +11,7 @@ from spanwise.leaves import leaf_view
 from spanwise.strategies.blocks import Blocks
 from spanwise.strategies.fixed import Fixed
 from spanwise.strategies.heading import Heading
+from spanwise.strategies.hierarchical import Hierarchical
 from spanwise.strategies.sentence import Sentence
 from spanwise.strategies.simple import Simple
 from spanwise.strategies.structure import Structure
@@ -24,6 +25,7 @@ STRATEGIES: Final[dict[str, Strategy]] = {
     "sentence": Sentence(),
     "simple": Simple(),
     "blocks": Blocks(),
+    "hierarchical": Hierarchical(),
 }
 
 

@@ -6,23 +6,24 @@ Sections are never mixed, tables and code stay whole or keep their heads, short 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from spanwise.context import NOTHING, Repeated, Task
 from spanwise.cuts import block_cuts
-from spanwise.documents import LEFT_OUT_KINDS, Block, is_headless, table_head
+from spanwise.documents import LEFT_OUT_KINDS, Block, clipped, is_headless, table_head
 from spanwise.options import Options, option
 from spanwise.overlaps import prose_start
 from spanwise.packing import Range, divide, divide_once, fill
 from spanwise.pieces import Plan
 from spanwise.tokens import NEAR
 
-_CLOSING: Final = frozenset({"heading", "rule"})
+CLOSING: Final = frozenset({"heading", "rule"})
 _APART: Final = frozenset({"table", "code"})
 _MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
+_NO_CONTEXT: Final = ((), (), (0, 0))
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 
 
@@ -79,101 +80,169 @@ class Structure:
 
     name = "structure"
     options = StructureOptions
-    leaves_out = _CLOSING
+    leaves_out = CLOSING
     leafwise = False
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack each section for itself, join what is too short, and say who may take overlap."""
         blocks = task.document.blocks
-        begins, finishes = task.tokens.at_edges([block[1:3] for block in blocks])
+        whole = ((index, block.start, block.end) for index, block in enumerate(blocks))
         plans: list[Plan] = []
-        for section, goes_on in _sections(blocks):
-            drafts = _packed(task, section, begins, finishes)
-            if len(drafts) > 1:
-                drafts = _lengthened(task, _joined(task, drafts), goes_on)
-            before = ""
-            for draft in drafts:
-                overlap = draft.kind in _OVERLAPPING and before in _OVERLAPPING
-                plans.append(Plan(draft.start, draft.end, draft.first, draft.last, overlap))
-                before = draft.kind
+        for section, goes_on in _sections(drafts_of(task, whole)):
+            plans += planned(section_drafts(task, section, goes_on))
         return plans
 
     def repeat(self, task: Task, plan: Plan) -> Repeated:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
-        if plan.first != plan.last:
-            return NOTHING
-        block = task.document.blocks[plan.first]
-        whole = plan.start <= block.start and plan.end >= block.end
-        if block.kind not in _APART or (whole and not is_headless(block)):
-            return NOTHING
-        before, after, prices = _context(task, plan.first)
-        wanted = Repeated(
-            before if before and plan.start >= before[0][1] else (),
-            after if after and plan.end <= after[0][0] else (),
-        )
-        if not wanted.before and not wanted.after:
-            return NOTHING
-        price = prices[0] * bool(wanted.before) + prices[1] * bool(wanted.after)
-        return wanted if price <= task.limit // 2 else Repeated(dropped=True)
+        return repeated_context(task, plan)
 
     def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
         return prose_start(task, previous, free)
 
 
-def _sections(blocks: tuple[Block, ...]) -> Iterator[tuple[list[int], bool]]:
-    """Give the content blocks between headings and rules, and whether a rule ends them: then the section goes on."""
-    section: list[int] = []
-    for index, block in enumerate(blocks):
-        if block.kind in _CLOSING:
-            if section:
-                yield section, block.kind == "rule"
-                section = []
-        elif block.kind not in LEFT_OUT_KINDS:
-            section.append(index)
+def drafts_of(task: Task, ranges: Iterable[tuple[int, int, int]]) -> list[Draft]:
+    """Begin a draft with each block, or with what of it is to be planned; those that are never content are left out."""
+    blocks = task.document.blocks
+    content = [place for place in ranges if blocks[place[0]].kind not in LEFT_OUT_KINDS]
+    edges = task.tokens.at_edges([place[1:] for place in content])
+    return [
+        Draft("paragraph" if blocks[index].kind == "html" else blocks[index].kind, start, end, index, begin, finish)
+        for (index, start, end), begin, finish in zip(content, *edges, strict=True)
+    ]
+
+
+def planned(drafts: list[Draft]) -> Iterator[Plan]:
+    """Make plans of the drafts of a section, and say who may take overlap."""
+    before = ""
+    for draft in drafts:
+        overlap = draft.kind in _OVERLAPPING and before in _OVERLAPPING
+        yield Plan(draft.start, draft.end, draft.first, draft.last, overlap)
+        before = draft.kind
+
+
+def repeated_context(task: Task, plan: Plan) -> Repeated:
+    """Say what a core repeats that begins or ends inside a table or code."""
+    blocks = task.document.blocks
+    first, last = blocks[plan.first], blocks[plan.last]
+    begins_inside = first.kind in _APART and (plan.start > first.start or is_headless(first))
+    ends_inside = last.kind in _APART and plan.end < last.end
+    if not begins_inside and not ends_inside:
+        return NOTHING
+    before, _, (before_price, _) = _context(task, plan.first) if begins_inside else _NO_CONTEXT
+    _, after, (_, after_price) = _context(task, plan.last) if ends_inside else _NO_CONTEXT
+    wanted = Repeated(
+        before if before and plan.start >= before[0][1] else (),
+        after if after and plan.end <= after[0][0] else (),
+    )
+    if not wanted.before and not wanted.after:
+        return NOTHING
+    price = before_price * bool(wanted.before) + after_price * bool(wanted.after)
+    return wanted if price <= task.limit // 2 else Repeated(dropped=True)
+
+
+def _sections(drafts: Iterable[Draft]) -> Iterator[tuple[list[Draft], bool]]:
+    """Give the blocks between headings and rules, and whether a rule ends them: then the section goes on."""
+    section: list[Draft] = []
+    for draft in drafts:
+        if draft.kind not in CLOSING:
+            section.append(draft)
+        elif section:
+            yield section, draft.kind == "rule"
+            section = []
     if section:
         yield section, False
 
 
-def _packed(task: Task, section: list[int], begins: list[int], finishes: list[int]) -> list[Draft]:
-    """Add paragraphs to paragraphs while they are below target; every other block is a draft of its own, or several."""
-    blocks, tokens = task.document.blocks, task.tokens
-    target, room = task.options.target_tokens, task.room(section[0])
-    drafts: list[Draft] = []
-    before: Draft | None = None  # the draft that the next paragraph may be added to
-    for index in section:
-        block = blocks[index]
-        kind = "paragraph" if block.kind == "html" else block.kind
-        draft = Draft(kind, block.start, block.end, index, begins[index], finishes[index])
-        if draft.size + NEAR > room and kind != "figure" and not tokens.fits(block.start, block.end, room):
-            drafts += _divided(task, block, draft, room)
-            draft = drafts[-1]
-        elif kind == "paragraph" and before and before.size < target and before.grow(draft, task, room):
-            continue
-        else:
-            drafts.append(draft)
-        before = draft if kind == "paragraph" else None
+def section_drafts(task: Task, section: list[Draft], goes_on: bool, lead: Draft | None = None) -> list[Draft]:
+    """Pack the blocks of a section and join what is too short; what leads to them goes with the first, if both fit."""
+    room = task.room(section[0].first)
+    room = min(room, task.room(lead.first)) if lead else room
+    drafts = _packed(task, section, room, lead)
+    if len(drafts) > 1:
+        drafts = _lengthened(task, _joined(task, drafts, room), room, goes_on)
     return drafts
 
 
-def _divided(task: Task, block: Block, whole: Draft, room: int) -> list[Draft]:
-    """Split a block that is too large, with room for what its parts repeat."""
+def _packed(task: Task, section: list[Draft], room: int, lead: Draft | None) -> list[Draft]:
+    """Add paragraphs to paragraphs while they are below target; every other block is a draft of its own, or several."""
     tokens, target = task.tokens, task.options.target_tokens
+    drafts: list[Draft] = []
+    before: Draft | None = None  # the draft that the next paragraph may be added to
+    for draft in section:
+        kind, limit = draft.kind, room
+        if kind in _APART:
+            limit -= _owed(task, draft)
+        if draft.size + NEAR > limit and kind != "figure" and not tokens.fits(draft.start, draft.end, limit):
+            drafts += _divided(task, draft, room, lead)
+        elif kind == "paragraph" and before and before.size < target and before.grow(draft, task, limit):
+            continue
+        else:
+            drafts += led(task, lead, draft, limit)
+        before, lead = drafts[-1] if kind == "paragraph" else None, None
+    return drafts
+
+
+def led(task: Task, lead: Draft | None, draft: Draft, limit: int) -> list[Draft]:
+    """Give a draft together with what leads to it; the kind stays its own. Tables, code and figures stay whole."""
+    if lead is None:
+        return [draft]
+    if lead.grow(draft, task, limit):
+        lead.kind = draft.kind
+        return [lead]
+    if draft.kind in _APART or draft.kind == "figure":
+        return [lead, draft]
+    return _parted(task, lead, draft, limit)
+
+
+def _parted(task: Task, lead: Draft, draft: Draft, limit: int) -> list[Draft]:
+    """Cut a block near its middle, so that what leads to it doesn't stand alone; a single sentence stays whole."""
+    tokens, block = task.tokens, clipped(task.document.blocks[draft.first], draft.start, draft.end)
+    cutter = block_cuts(task.text, block, lambda: task.language)[0]
+    units = divide_once(task.text, (draft.start, draft.end), cutter)
+    begins, _ = tokens.at_edges(units)
+    middle = (draft.begin + draft.finish - lead.size) / 2
+    cut = min(range(1, len(units)), key=lambda place: abs(begins[place] - middle), default=0)
+    if cut:
+        left = Draft(draft.kind, draft.start, units[cut - 1][1], draft.first, draft.begin, tokens.at(units[cut - 1][1]))
+        if lead.grow(left, task, limit):
+            lead.kind = draft.kind
+            return [lead, Draft(draft.kind, units[cut][0], draft.end, draft.first, begins[cut], draft.finish)]
+    return [lead, draft]
+
+
+def _owed(task: Task, draft: Draft) -> int:
+    """Give what a table or code costs more than itself, because only a part of it is to be planned."""
+    block = task.document.blocks[draft.first]
+    begins_inside, ends_inside = draft.start > block.start, draft.end < block.end
+    if not begins_inside and not ends_inside:
+        return 0
+    before, after = _context(task, draft.first)[2]
+    return _kept(task, before * begins_inside + after * ends_inside)
+
+
+def _divided(task: Task, whole: Draft, room: int, lead: Draft | None) -> list[Draft]:
+    """Split a block that is too large, with room for what its parts repeat and for what leads to it."""
+    tokens, target = task.tokens, task.options.target_tokens
+    block = task.document.blocks[whole.first]
     before, after = _context(task, whole.first)[2] if block.kind in _APART else (0, 0)
-    inner, first, last = (room - _kept(task, price) for price in (before + after, after, before))
+    inner = room - _kept(task, before + after)
+    first = room - _kept(task, after) if whole.start <= block.start else inner
+    last = room - _kept(task, before) if whole.end >= block.end else inner
+    opening = first - lead.size - task.joint if lead and lead.size < room // 2 else first
     parts: list[Draft] = []
-    for units in _unit_runs(task, block, max(inner, 1), room + NEAR):
-        if before and not parts and len(units) > 1 and tokens.fits(units[0][0], units[1][1], first):
+    for units in _unit_runs(task, clipped(block, whole.start, whole.end), max(inner, 1), room + NEAR):
+        if before and not parts and len(units) > 1 and tokens.fits(units[0][0], units[1][1], opening):
             units[:2] = [(units[0][0], units[1][1])]  # a table head or fence doesn't stand alone
         if after and len(units) > 1 and tokens.fits(units[-2][0], units[-1][1], last):
             units[-2:] = [(units[-2][0], units[-1][1])]
-        for low, high in fill(tokens, units, target, inner, inner if parts else first):
+        for low, high in fill(tokens, units, target, inner, inner if parts else opening):
             start, end = units[low][0], units[high - 1][1]
             part = Draft(whole.kind, start, end, whole.first, tokens.at(start), tokens.at(end))
             short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
-            if not (short and parts[-1].grow(part, task, first if len(parts) == 1 else inner)):
+            if not (short and parts[-1].grow(part, task, opening if len(parts) == 1 else inner)):
                 parts.append(part)
-    return parts
+    return [*led(task, lead, parts[0], first), *parts[1:]]
 
 
 def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list[Range]]:
@@ -183,9 +252,10 @@ def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list
         yield divide(task.tokens, span, ladder, limit, most=most, indented=block.kind == "code")
         return
     run: list[Range] = []
+    headed = block.kind == "table" and block.parts[0].header
     for number, part in enumerate(divide_once(task.text, span, ladder[0])):
         units = divide(task.tokens, part, ladder[1:], limit, most=most)
-        if len(units) == 1 or (number == 1 and block.kind == "table"):  # the head goes with what follows it
+        if len(units) == 1 or (number == 1 and headed):  # the head goes with what follows it
             run += units
         else:
             yield from (group for group in (run, units) if group)
@@ -199,10 +269,9 @@ def _kept(task: Task, price: int) -> int:
     return price if price <= task.limit // 2 else 0
 
 
-def _joined(task: Task, drafts: list[Draft]) -> list[Draft]:
+def _joined(task: Task, drafts: list[Draft], room: int) -> list[Draft]:
     """Join short neighbours that stay below target together."""
     smallest, target = task.options.min_tokens, task.options.target_tokens
-    room = task.room(drafts[0].first)
     joined = drafts[:1]
     for draft in drafts[1:]:
         before = joined[-1]
@@ -220,12 +289,12 @@ def _is_whole_code(task: Task, draft: Draft) -> bool:
     return block.kind == "code" and (draft.start, draft.end) == (block.start, block.end)
 
 
-def _lengthened(task: Task, drafts: list[Draft], goes_on: bool) -> list[Draft]:
+def _lengthened(task: Task, drafts: list[Draft], room: int, goes_on: bool) -> list[Draft]:
     """Join a draft that is still too short with its left, else its right neighbour; the minimum beats the target.
 
     Only the last of a section may stay short, and it is not the last when the section `goes_on` after a rule.
     """
-    smallest, room = task.options.min_tokens, task.room(drafts[0].first)
+    smallest = task.options.min_tokens
     kept: list[Draft] = []
     for place, draft in enumerate(drafts):
         before = kept[-1] if kept else None
@@ -250,6 +319,14 @@ def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ..
         task.contexts[index] = before, after, (_price(task, before), _price(task, after))
     found: tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]] = task.contexts[index]
     return found
+
+
+def context_prices(task: Task, index: int) -> tuple[int, int]:
+    """Say what it costs that a part of a block repeats something before and after itself; nothing where it doesn't."""
+    if task.document.blocks[index].kind not in _APART:
+        return 0, 0
+    before, after = _context(task, index)[2]
+    return (before, after) if before + after <= task.limit // 2 else (0, 0)
 
 
 def _context_ranges(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...]]:

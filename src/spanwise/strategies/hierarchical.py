@@ -1,0 +1,109 @@
+"""`hierarchical`: small children to search with, each in a large parent to read; both are chunks.
+
+Parents follow the sections and children follow the structure inside a parent. Headings are part of the text of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spanwise.context import Repeated, Task, settle
+from spanwise.options import Options, option
+from spanwise.overlaps import prose_start
+from spanwise.pieces import Plan, Settled
+from spanwise.strategies.parents import Parents
+from spanwise.strategies.structure import CLOSING, Draft, drafts_of, planned, repeated_context, section_drafts
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HierarchicalOptions(Options):
+    """The options of `hierarchical`."""
+
+    max_tokens: int = option(400, "hard limit of a child, everything counted", low=16)
+    target_tokens: int = option(300, "size at which a child is full", low=1)
+    min_tokens: int = option(60, "size below which a child is joined with a neighbour", low=0)
+    overlap_tokens: int = option(0, "at most so much of the child before is repeated", low=0)
+    mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
+    parent_tokens: int = option(2000, "hard limit of a parent, everything counted", low=16)
+
+
+class Hierarchical:
+    """The strategy `hierarchical`."""
+
+    name = "hierarchical"
+    options = HierarchicalOptions
+    leaves_out = frozenset[str]()
+    leafwise = False
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Settle the parents first, because nothing of a child may lie outside its own; then plan inside each."""
+        outer, parents = task.within(task.options.parent_tokens), Parents()
+        task.parents = settle(outer, parents, parents.plan(outer))
+        return [plan for parent in task.parents for plan in _children(task, parent)]
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat a table's head above its later rows, and the fences around parts of code."""
+        return repeated_context(task, plan)
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Start at a sentence, else at a word; a few words are worth nothing."""
+        return prose_start(task, previous, free)
+
+
+def _children(task: Task, parent: Settled) -> Iterator[Plan]:
+    """Plan each section of a parent for itself, its headings with what they stand over."""
+    blocks = task.document.blocks
+    inside = (
+        (index, max(blocks[index].start, parent.start), min(blocks[index].end, parent.end))
+        for index in range(parent.first, parent.last + 1)
+    )
+    held: list[Draft] = []  # the section before: a rule at the end of the parent goes with it
+    for leads, section, goes_on in _sections(drafts_of(task, inside)):
+        if not section and held and all(draft.kind == "rule" for draft in leads):
+            leads = [draft for draft in leads if not _closed_by(task, held[-1], draft)]
+        yield from planned(held)
+        held = _section(task, leads, section, goes_on)
+    yield from planned(held)
+
+
+def _sections(drafts: list[Draft]) -> Iterator[tuple[list[Draft], list[Draft], bool]]:
+    """Give each section in two: headings and rules that lead to it, and its blocks; and whether it goes on."""
+    leads, section = list[Draft](), list[Draft]()
+    for draft in drafts:
+        if draft.kind not in CLOSING:
+            section.append(draft)
+            continue
+        if section:
+            yield leads, section, draft.kind == "rule"
+            leads, section = [], []
+        leads.append(draft)
+    if leads or section:
+        yield leads, section, False
+
+
+def _closed_by(task: Task, draft: Draft, rule: Draft) -> bool:
+    """Let a rule close a chunk, if it fits; the kind stays its own."""
+    kind = draft.kind
+    closed = draft.grow(rule, task, task.room(draft.first))
+    draft.kind = kind
+    return closed
+
+
+def _section(task: Task, leads: list[Draft], section: list[Draft], goes_on: bool) -> list[Draft]:
+    """Pack what leads to a section, and let the last of it go with the section's first chunk."""
+    packed = _packed_leads(task, leads)
+    if not section:
+        return packed
+    lead = packed.pop() if packed else None
+    return [*packed, *section_drafts(task, section, goes_on, lead)]
+
+
+def _packed_leads(task: Task, leads: list[Draft]) -> list[Draft]:
+    """Pack headings and rules as if they were paragraphs: there may be more of them than fit a chunk."""
+    for lead in leads:
+        lead.kind = "paragraph"
+    packed = section_drafts(task, leads, False) if leads else []
+    for lead in packed:
+        lead.kind = "heading"
+    return packed
