@@ -203,7 +203,7 @@ def test_parents_on_request(kind: str, tmp_path: Path) -> None:
     sections = (f"## Part {number}\n\n" + f"The zebra of part {number} sleeps. " * 60 for number in range(6))
     document = note("# Animals\n\n" + "\n\n".join(sections), "animals")
     store = None if kind == "memory" else open_store(str(tmp_path / "s.db"), create=True)
-    kept = stored([document], store=store, strategy="hierarchical", max_tokens=500, child_max_tokens=120)
+    kept = stored([document], store=store, strategy="hierarchical", max_tokens=120, parent_tokens=500)
     children = spanwise.search("zebra sleeps", kept, limit=3)
     assert children
     assert all(hit.parent_id is None for hit in children)
