@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import spanwise
 import spanwise.cli.indexing as command
 from command import files, on_terminal, records
-from spanwise.analysis import terms_of
+from spanwise.analysis import query_words, terms_of
 from spanwise.cli import main
 from spanwise.embedding import Embedder
 from spanwise.errors import MissingExtraError, OptionError
@@ -76,8 +76,12 @@ def listed(tenant: str = "") -> dict[str, str]:
     return found
 
 
-def found_texts(*terms: str, tenant: str = "") -> list[str]:
-    store = open_store("s.db")
+def asked_for(words: str) -> list[str]:
+    return [term for word in query_words(words) for term in word.terms]
+
+
+def found_texts(words: str, tenant: str = "") -> list[str]:
+    store, terms = open_store("s.db"), asked_for(words)
     with store.shelf(tenant) as shelf:
         keys = [one.key for one in shelf.lexical(terms, Filters(), 50)]
         texts = [found.record["normalized_text"] for found in shelf.fetch(keys)]
@@ -431,7 +435,9 @@ def test_tenants_are_kept_apart(folder: Path, capsys: Captured) -> None:
     assert statuses(indexed(capsys, "docs", "--tenant", "acme"))["docs/more.md"] == "deleted"
     assert len(found_texts("warsaw", tenant="beta")) == 1
     store = open_store("s.db")
-    (found,) = store.shelf("acme").fetch([one.key for one in store.shelf("acme").lexical(["berlin"], Filters(), 5)])
+    (found,) = store.shelf("acme").fetch(
+        [one.key for one in store.shelf("acme").lexical(asked_for("Berlin"), Filters(), 5)]
+    )
     assert found.record["tenant_id"] == "acme"
     store.close()
     capsys.readouterr()

@@ -144,6 +144,38 @@ def test_a_store_without_a_folder_or_a_name_is_refused(tmp_path: Path) -> None:
                 open_store(name, create=create)
 
 
+def test_what_a_process_left_that_was_making_a_store_is_made_one(tmp_path: Path) -> None:
+    for name, statements in {
+        "a.db": ["PRAGMA journal_mode = WAL"],
+        "b.db": ["PRAGMA page_size = 8192", "VACUUM"],
+    }.items():
+        connection = sqlite3.connect(tmp_path / name)
+        for statement in statements:
+            connection.execute(statement)
+        connection.close()
+        with pytest.raises(StoreError):
+            open_store(str(tmp_path / name))
+        made(tmp_path / name).close()
+
+
+def test_two_may_make_a_store_at_once(tmp_path: Path) -> None:
+    wrong: list[SpanwiseError] = []
+
+    def make() -> None:
+        try:
+            open_store(str(tmp_path / "x.db"), create=True).close()
+        except SpanwiseError as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    made(tmp_path / "x.db").close()
+
+
 # ── versions ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -21,6 +24,7 @@ from spanwise.quiet import collector_paused
 from spanwise.readers import Access, load_file, read_bytes
 from spanwise.records import records_of
 from spanwise.stores.values import Entry, Source
+from spanwise.tokens import TOKENIZERS
 
 INDEXING: Final = "1"
 """Goes up when the same file gives something else to store: everything is looked at anew then."""
@@ -87,13 +91,22 @@ def fingerprint_of(task: Task, data: bytes) -> str:
     """Hash a file's bytes with everything else that decides what is stored of it."""
     settings, order = task.job.settings, task.job.order
     said = (
-        INDEXING, __version__, ANALYSER, settings.strategy, settings.tokenizer, dict(settings.options),
-        dict(settings.metadata), order.format, order.keep_all, bool(order.figures), task.file_path, task.place,
+        INDEXING, __version__, ANALYSER, settings.strategy, _tokenizer(settings.tokenizer), dict(settings.options),
+        dict(settings.metadata), order.format, order.keep_all, order.figures, task.file_path, task.place,
         task.embedder,
     )  # fmt: skip
     digest = hashlib.blake2b(data, digest_size=16)
     digest.update(orjson.dumps(said, option=orjson.OPT_SORT_KEYS, default=str))
     return digest.hexdigest()
+
+
+@cache
+def _tokenizer(name: str) -> str:
+    """Name a tokenizer; one that is a file by what is in it."""
+    if name not in TOKENIZERS:
+        with suppress(OSError, ValueError):
+            return hashlib.blake2b(Path(name).read_bytes(), digest_size=16).hexdigest()
+    return name
 
 
 def _analysed(task: Task) -> Analysed:

@@ -9,16 +9,18 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from spanwise.errors import StoreError
 from spanwise.stores.sqlite.locks import alone
 from spanwise.stores.sqlite.pool import Matrices, Pool
 from spanwise.stores.sqlite.reading import SqliteShelf
-from spanwise.stores.sqlite.schema import VERSION, connected, created
+from spanwise.stores.sqlite.schema import VERSION, connected, created, is_blank
 from spanwise.stores.sqlite.verifying import contradictions
 from spanwise.stores.sqlite.writing import SqliteWriter
 from spanwise.stores.values import Model
+
+_MAKING: Final = 10.0  # seconds that another may take to make the store
 
 
 class SqliteStore:
@@ -98,11 +100,12 @@ class SqliteStore:
 
 def open_sqlite(where: str, *, create: bool = False) -> SqliteStore:
     """Open the store in a file; with `create` one that isn't there, or is empty, is made."""
-    if create and not (os.path.exists(where) and os.path.getsize(where)):  # noqa: PTH110, PTH202 - for names of any length
+    if create and is_blank(where):
         folder = Path(where).parent
         if not where or not folder.is_dir():
             raise StoreError(where, "can't be made: its folder does not exist", hint=f"mkdir -p {folder}")
-        created(where).close()
+        with alone(where, _MAKING):
+            created(where).close()
     elif create:
         connected(where, write=True).close()  # one of an older version is brought up to date
     return SqliteStore(where)

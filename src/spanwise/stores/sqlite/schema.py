@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -143,6 +143,22 @@ def created(path: str) -> sqlite3.Connection:
             connection.close()
             raise
         return connection
+
+
+def is_blank(path: str) -> bool:
+    """Whether a store may be made here: nothing is there, or what a process left that ended before it had made one."""
+    place = Path(path)
+    if "\0" in path:
+        return False
+    try:
+        if not place.exists() or (place.is_file() and not place.stat().st_size):
+            return True
+        _look_at(path)
+        with closing(_opened(path, "rw")) as connection:
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            return not tables and not connection.execute("PRAGMA application_id").fetchone()[0]
+    except (StoreError, sqlite3.Error, OSError, ValueError):
+        return False  # who opens it tells
 
 
 def check(connection: sqlite3.Connection, path: str, *, write: bool) -> None:
