@@ -140,8 +140,10 @@ def test_what_can_not_be_done_is_said(
 def test_weights_come_from_the_config_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     usual = searched(capsys, "safety portal")[0]
     (folder / "spanwise.toml").write_text("[search]\ntitle = 2\nheadings = 0.0\n", encoding="utf-8")
+    assert main(["config"]) == 0
+    assert ["search.title", "2", "spanwise.toml"] in [line.split() for line in capsys.readouterr().out.splitlines()]
     lifted = searched(capsys, "safety portal")[0]
-    assert lifted["explain"]["title"] == pytest.approx(20 * usual["explain"]["title"], rel=1e-3)
+    assert lifted["explain"]["title"] == pytest.approx(10 * usual["explain"]["title"], rel=1e-3)
     (folder / "spanwise.toml").write_text("[search]\ntitel = 2\n", encoding="utf-8")
     assert main(["search", "portal", "--store", "s.db"]) == 2
     assert "[search] in spanwise.toml says it; did you mean `title`?" in capsys.readouterr().err

@@ -15,7 +15,7 @@ import spanwise
 from searching import note, stored
 from spanwise.documents import Document
 from spanwise.retrieval import searching
-from spanwise.retrieval.fusion import fused, trust_of
+from spanwise.retrieval.fusion import Opinion, fused, opinion_of
 
 Vectors = NDArray[np.float32]
 TOPICS = 60
@@ -136,15 +136,17 @@ def test_a_good_model_helps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_words_of_a_question_in_another_language_say_nothing_of_the_model() -> None:
     words, cosines = {key: 1.0 + key / 100 for key in range(20)}, {key: 0.5 - key / 100 for key in range(20)}
-    assert trust_of(words, cosines, coverage=0.9) == 0
-    assert trust_of(words, cosines, coverage=0.1) == 1
-    assert trust_of(words, {key: -value for key, value in cosines.items()}, coverage=0.9) == 1
-    assert trust_of({1: 2.0}, {1: 0.5}, coverage=0.9) == 1  # too few to tell
-    assert trust_of({}, {}, coverage=0.0) == 1
+    assert opinion_of(words, cosines, coverage=0.9) == (1, 0)
+    assert opinion_of(words, {key: -value for key, value in cosines.items()}, coverage=0.9) == (1, 1)
+    assert opinion_of({1: 2.0}, {1: 0.5}, coverage=0.9) == (1, 1)  # too few to tell
+    assert opinion_of({}, {}, coverage=0.0) == (0, 1)
+    little = opinion_of(words, cosines, coverage=0.1)
+    assert little.model == 1
+    assert 0 < little.words < 0.1
 
 
 def test_scores_are_shares_of_the_best_and_weighed_cosines() -> None:
-    both = fused({1: 4.0, 2: 1.0}, {2: 0.5, 3: 0.9, 1: -0.2}, weight=0.3, trust=0.5)
+    both = fused({1: 4.0, 2: 1.0}, {2: 0.5, 3: 0.9, 1: -0.2}, 0.3, Opinion(1.0, 0.5))
     assert both == {1: (1.0, 0.0), 2: (0.25, pytest.approx(0.075)), 3: (0.0, pytest.approx(0.135))}
-    assert fused({}, {}, 0.3, 1.0) == {}
-    assert fused({1: 0.0}, {}, 0.3, 1.0) == {1: (0.0, 0.0)}
+    assert fused({}, {}, 0.3, Opinion(1.0, 1.0)) == {}
+    assert fused({1: 0.0}, {}, 0.3, Opinion(1.0, 1.0)) == {1: (0.0, 0.0)}

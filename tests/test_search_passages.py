@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from spanwise.retrieval.budgets import Taken, gathered, within_budget
 from spanwise.retrieval.passages import Passage, Unit, as_units
 from spanwise.retrieval.ranking import Ranked
 from spanwise.retrieval.values import Explanation
+from spanwise.stores import open_store
 from spanwise.stores.values import Found
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import Tokenizer, tokenizer_of
@@ -28,7 +30,8 @@ SIZES = {"simple": {"max_chars": 120}, "sentence": {"max_tokens": 40, "max_chars
 def all_found(document: Document, strategy: str, **options: Any) -> list[Found]:
     shelf = stored([document], strategy=strategy, **options).shelf("")
     found: list[Found] = shelf.fetch(sorted(shelf.rows))
-    return found
+    parents = {one.record["parent_id"] for one in found}  # these are handed out, but never found
+    return [one for one in found if one.record["chunk_id"] not in parents]
 
 
 def units_of(found: Sequence[Found]) -> list[Unit]:
@@ -193,3 +196,24 @@ def test_parents_stand_once_for_their_chunks() -> None:
     (taken,) = gathered([unit], 5)
     assert taken.passage.text == whole
     assert len(as_units(chunks, {})) == len(adopted)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_parents_on_request(kind: str, tmp_path: Path) -> None:
+    sections = (f"## Part {number}\n\n" + f"The zebra of part {number} sleeps. " * 60 for number in range(6))
+    document = note("# Animals\n\n" + "\n\n".join(sections), "animals")
+    store = None if kind == "memory" else open_store(str(tmp_path / "s.db"), create=True)
+    kept = stored([document], store=store, strategy="hierarchical", max_tokens=120, parent_tokens=500)
+    children = spanwise.search("zebra sleeps", kept, limit=3)
+    assert children
+    assert all(hit.parent_id is None for hit in children)
+    hits = spanwise.search("zebra sleeps", kept, limit=3, parents=True)
+    assert hits
+    assert all(hit.parent_id is not None for hit in hits)
+    assert min(len(hit.normalized_text) for hit in hits) > max(len(hit.normalized_text) for hit in children) / 2
+    ranges = sorted((hit.char_start, hit.char_end) for hit in hits)
+    assert all(before[1] <= after[0] for before, after in pairwise(ranges))
+    for hit in hits:
+        assert not hit.verbatim or hit.normalized_text == document.text[hit.char_start : hit.char_end]
+        assert hit.parent_id not in hit.chunk_ids
+    kept.close()

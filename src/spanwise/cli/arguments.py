@@ -280,7 +280,8 @@ def _search(commands: Any) -> None:
         commands, "search", "find passages that answer a question, with their place in the source", searching.run,
         'spanwise search "who approves a trip?" --store docs.db',
         'spanwise search "who approves a trip?" --store docs.db --tenant acme --budget 1000 --json',
-        'spanwise search "daily rate" --store docs.db --type table --path "travel/*" --explain', takes="QUERY",
+        'spanwise search "daily rate" --store docs.db --type table --path "travel/*" --explain',
+        takes="QUERY --store STORE",
     )  # fmt: skip
     command.add_argument("query", metavar="QUERY", help="words or a question; - for stdin")
     command.add_argument("--store", required=True, metavar="PATH", help="the store's file, or postgresql://...")

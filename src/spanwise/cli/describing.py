@@ -103,6 +103,10 @@ def run_config(arguments: argparse.Namespace) -> int:
     said = in_force([*config.layers(arguments.file), *flags_of(arguments)])
     settings_of(said)
     values = _with_defaults(said)
+    if config.search:
+        values |= {
+            f"search.{name}": Value(value, config.layers(None)[0].origin) for name, value in config.search.items()
+        }
     if arguments.json:
         file = config.path.as_posix() if config.path else None
         print_json({"config": file, "values": {name: value._asdict() for name, value in values.items()}})

@@ -7,7 +7,7 @@ speak against them, it is not listened to. On questions about five English texts
 BM25 by 0.58 (one in twenty questions: by less than 0.32), those of random vectors by 0.12 at most.
 
 Where the words have found next to nothing, as for a question in another language than the documents, they can't judge
-the model either, and it is believed.
+the model either: it is believed, and the less of the question was found, the less the words themselves count beside it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,16 @@ _FEWEST: Final = 4  # chunks, below which a correlation says nothing
 _NEXT_TO_NOTHING: Final = 0.35  # of a question, by the weight of its words
 
 
+class Opinion(NamedTuple):
+    """How much words and model count for a question, each from 0 to 1."""
+
+    words: float
+    model: float
+
+
+WORDS_ALONE: Final = Opinion(1.0, 0.0)
+
+
 class Fused(NamedTuple):
     """The two first parts of a score."""
 
@@ -28,22 +38,28 @@ class Fused(NamedTuple):
     vector: float
 
 
-def fused(words: Mapping[int, float], cosines: Mapping[int, float], weight: float, trust: float) -> dict[int, Fused]:
+def fused(
+    words: Mapping[int, float], cosines: Mapping[int, float], weight: float, opinion: Opinion
+) -> dict[int, Fused]:
     """Join the scores by words and the cosines, each of which may lack some chunks."""
     best = max(words.values(), default=0.0) or 1.0
     return {
-        key: Fused(words.get(key, 0.0) / best, weight * trust * max(cosines.get(key, 0.0), 0.0))
+        key: Fused(opinion.words * words.get(key, 0.0) / best, weight * opinion.model * max(cosines.get(key, 0.0), 0.0))
         for key in {**words, **cosines}
     }
 
 
-def trust_of(words: Mapping[int, float], cosines: Mapping[int, float], coverage: float) -> float:
-    """Say how far cosines agree with the words, from 0 to 1: by their correlation, less what chance may give.
+def opinion_of(words: Mapping[int, float], cosines: Mapping[int, float], coverage: float) -> Opinion:
+    """Say how much words and model count; `coverage` is the share of the question in the chunk that has most of it."""
+    if coverage < _NEXT_TO_NOTHING:
+        return Opinion((coverage / _NEXT_TO_NOTHING) ** 3, 1.0)
+    return Opinion(1.0, _trust(words, cosines))
 
-    `coverage` is the share of the question that stands in the chunk which has most of it.
-    """
+
+def _trust(words: Mapping[int, float], cosines: Mapping[int, float]) -> float:
+    """Say how far cosines agree with the words, from 0 to 1: by their correlation, less what chance may give."""
     keys = [key for key, value in words.items() if value > 0 and key in cosines]
-    if len(keys) < _FEWEST or coverage < _NEXT_TO_NOTHING:
+    if len(keys) < _FEWEST:
         return 1.0
     agreement = _correlation([words[key] for key in keys], [cosines[key] for key in keys])
     return min(max((agreement - 2 / math.sqrt(len(keys))) / _FULL, 0.0), 1.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.analysis import terms_of
-from spanwise.retrieval.fusion import Fused, fused, trust_of
+from spanwise.retrieval.fusion import WORDS_ALONE, Fused, fused, opinion_of
 from spanwise.retrieval.queries import Query, bm25, bm25_parts, share_of
 from spanwise.retrieval.values import Explanation
 from spanwise.retrieval.weights import Weights
@@ -60,16 +60,16 @@ def _scored(
     lexical = shelf.lexical(terms, filters, max(_LEXICAL, most)) if terms else []
     candidates = {candidate.key: candidate for candidate in lexical}
     if vector is None:
-        return _Scores(candidates, {}, fused(bm25(query, lexical), {}, 0.0, 0.0), None)
+        return _Scores(candidates, {}, fused(bm25(query, lexical), {}, 0.0, WORDS_ALONE), None)
     cosines = dict(shelf.nearest(vector, filters, max(_NEAREST, most)))
     cosines |= shelf.cosines(vector, [key for key in candidates if key not in cosines])
     coverage = max((share_of(query, candidate.counts) for candidate in lexical), default=0.0)
-    trust = trust_of(bm25(query, lexical), cosines, coverage)
+    opinion = opinion_of(bm25(query, lexical), cosines, coverage) if weights.vector else WORDS_ALONE
     others = [key for key in cosines if key not in candidates]
     if terms and others:
         candidates |= {candidate.key: candidate for candidate in shelf.counts(terms, others)}
     words = bm25(query, list(candidates.values()))
-    return _Scores(candidates, cosines, fused(words, cosines, weights.vector, trust), trust)
+    return _Scores(candidates, cosines, fused(words, cosines, weights.vector, opinion), opinion.model)
 
 
 def _explained(query: Query, found: Found, scores: _Scores, lifts: Mapping[str, float]) -> Ranked:

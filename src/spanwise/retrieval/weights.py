@@ -16,7 +16,7 @@ class Weights:
 
     vector: float = option(0.3, "how near the model finds question and chunk", low=0, high=10)
     headings: float = option(0.1, "the question's words that stand in the headings above the chunk", low=0, high=10)
-    title: float = option(0.1, "the question's words that stand in the title", low=0, high=10)
+    title: float = option(0.2, "the question's words that stand in the title", low=0, high=10)
     labels: float = option(0.1, "the question's words that stand in the labels", low=0, high=10)
     links_in: float = option(0.05, "other documents that were found link to this one", low=0, high=10)
     links_out: float = option(0.05, "this document links to others that were found", low=0, high=10)
