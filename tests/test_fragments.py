@@ -94,3 +94,15 @@ def test_fragments_are_escaped() -> None:
     document = spanwise.read_text("a-b, c & d 100 % + e", source_url="https://a.example/b")
     (chunk,) = spanwise.chunk(document)
     assert chunk.navigation["url"] == "https://a.example/b#:~:text=a%2Db%2C%20c%20%26%20d%20100%20%25%20%2B"
+
+
+def test_a_link_that_leads_elsewhere_is_found() -> None:
+    page = f"<nav>Rates</nav><main><p>Rates are fixed. {'More words. ' * 9}</p><h2>Rates</h2><p>They are 41.</p></main>"
+    document = spanwise.read_text(page, "html", source_url="https://a.example/b")
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, "blocks", max_tokens=16, overlap_tokens=0)]
+    options: dict[str, Any] = {"max_tokens": 16, "overlap_tokens": 0}
+    assert spanwise.check(records, document, **options) == ()
+    records[1]["navigation"]["url"] = records[0]["navigation"]["url"]
+    (finding,) = spanwise.check(records, document, **options)
+    assert (finding.rule, finding.chunk) == ("place", records[1]["chunk_id"])
+    assert "navigation.url" in finding.reason

@@ -15,8 +15,9 @@ _LANGUAGE: Final = re.compile(
 _HIGHLIGHT: Final = re.compile(r"(?:^|\s)highlight-([a-z0-9+#]+)(?:\s|$)")
 _NONE: Final = frozenset({"none", "text", "plain", "plaintext", "nohighlight", "default", "auto"})
 _NAMED: Final = ("data-lang", "data-language", "data-syntaxhighlighter-params", "class", "lang")
-_DIVIDED: Final = "br, .linenos, .lineno, .gutter, .line-numbers-rows, .hljs-ln-numbers"
+_DIVIDED: Final = "br, script, style, template, .linenos, .lineno, .gutter, .line-numbers-rows, .hljs-ln-numbers"
 _NUMBERS: Final = frozenset({"linenos", "lineno", "gutter", "line-numbers-rows", "hljs-ln-numbers"})
+_NEVER_SHOWN: Final = frozenset({"script", "style", "template"})
 _UNSEEN: Final = str.maketrans({"\u00a0": " ", "\u200b": "", "\ufeff": ""})
 
 
@@ -35,7 +36,7 @@ def _pieces(node: LexborNode) -> Iterator[str]:
             yield inner.text_content or ""
         elif inner.tag == "br":
             yield "\n"
-        elif not _NUMBERS.intersection((inner.attributes.get("class") or "").split()):
+        elif inner.tag not in _NEVER_SHOWN and not _NUMBERS.intersection((inner.attributes.get("class") or "").split()):
             waiting += list(inner.iter(include_text=True))[::-1]
 
 

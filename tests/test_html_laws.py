@@ -1,0 +1,110 @@
+"""What holds for any page: nothing shown is lost, Markdown says again what was read, every place is the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+import spanwise
+from document_laws import assert_document
+from spanwise import Block, Document, Part
+from spanwise.stretches import shown_stretches
+
+TAGS = [
+    "p",
+    "div",
+    "b",
+    "i",
+    "a",
+    "code",
+    "span",
+    "sup",
+    "ul",
+    "ol",
+    "li",
+    "table",
+    "tr",
+    "td",
+    "th",
+    "pre",
+    "blockquote",
+    "h1",
+    "h3",
+    "dl",
+    "dt",
+    "dd",
+    "details",
+    "summary",
+    "section",
+    "br",
+    "hr",
+    "kbd",
+    "del",
+    "q",
+    "figure",
+]
+WORDS = st.text(alphabet="ab żó中 *_[]()#-|`<&\n1.>~!\\:+=", max_size=12).map(
+    lambda text: text.replace("&", "&amp;").replace("<", "&lt;")
+)
+NODES = st.recursive(
+    WORDS,
+    lambda inner: st.builds(
+        lambda tag, nodes: f"<{tag}>{''.join(nodes)}</{tag}>" if tag not in {"br", "hr"} else f"<{tag}>",
+        st.sampled_from(TAGS),
+        st.lists(inner, max_size=4),
+    ),
+    max_leaves=12,
+)
+MADE = st.lists(NODES, max_size=5).map("".join)
+BROKEN = st.text(alphabet="<>/ab pulitdrhe=\"'&;*_[]()#-|`\n żó中", max_size=300)
+PAGES = st.one_of(MADE, BROKEN)
+
+
+def letters(text: str) -> str:
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def read(html: str) -> Document:
+    """Read all of a page: which of it is the main content is another question."""
+    document = spanwise.read_text(html, format="html", keep_all=True)
+    assert_document(document)
+    return document
+
+
+@given(PAGES)
+def test_all_that_a_page_shows_is_in_the_text_in_order(html: str) -> None:
+    document = read(html)
+    shown = "".join(letters(stretch.text) for stretch in document.shown)
+    assert "".join(letters(stretch.text) for stretch in shown_stretches(document)) == shown
+
+
+@given(PAGES)
+def test_any_string_is_a_page_whose_markdown_says_the_same(html: str) -> None:
+    document = read(html)
+    again = spanwise.read_text(document.text)
+    assert [(block.kind, block.start, block.end, block.level) for block in again.blocks] == [
+        (block.kind, block.start, block.end, block.level) for block in document.blocks
+    ]
+
+
+def parts_of(blocks: tuple[Block | Part, ...]) -> Iterator[Block | Part]:
+    for block in blocks:
+        yield block
+        yield from parts_of(block.parts)
+
+
+@given(PAGES)
+def test_every_block_and_part_stands_where_it_says(html: str) -> None:
+    document, tree = read(html), LexborHTMLParser(html)
+    text = tree.body.text() if tree.body else ""
+    stretches = [(stretch.places[0], letters(stretch.text)) for stretch in shown_stretches(document)]
+    for block in parts_of(document.blocks):
+        place = block.source_ref
+        assert place is not None
+        (found,) = tree.css(place["css_selector"])
+        own = next((words for start, words in stretches if block.start <= start < block.end), "")
+        assert letters(found.text()).find(own) >= 0
+        assert letters(text[place["text_offset"] :]).startswith(own)
