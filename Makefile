@@ -4,12 +4,14 @@
 #             BENCH="--markdown FOLDER --prose FOLDER" for texts of your own, BENCH=--quick for a first look
 # make bench-pdf: compare the reading of PDFs with other engines (about ten minutes);
 #             BENCH="--pdfs FOLDER" for files of your own
+# make bench-retrieval: compare how well chunks are found (a few minutes);
+#             BENCH="--corpus FOLDER" for texts and questions of your own
 
 PYTHON ?= python3
 BIN := .venv/bin
 SPECS := .venv/specs
 
-.PHONY: demo test bench bench-pdf lint types tests clean
+.PHONY: demo test bench bench-pdf bench-retrieval lint types tests clean
 
 demo: .venv/ready
 	$(BIN)/spanwise demo
@@ -32,6 +34,9 @@ bench: .venv-bench/ready
 
 bench-pdf: .venv-bench/ready /usr/bin/chromium
 	.venv-bench/bin/python bench/pdfs.py $(BENCH)
+
+bench-retrieval: .venv-bench/ready
+	.venv-bench/bin/python bench/retrieval.py $(BENCH)
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv || (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv)

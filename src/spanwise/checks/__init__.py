@@ -153,7 +153,8 @@ class Checker:
             except SpanwiseError as error:
                 yield Finding("violation", "provenance", f"its source: {error}".replace("\n", "; "), None, name)
         document = as_counted(document, record["strategy"]) if document else None
-        together = Together(terms.tokenizer, terms.options.max_tokens)
+        afar = getattr(terms.options, "core_tokens", None) is not None
+        together = Together(terms.tokenizer, terms.options.max_tokens, afar)
         self._open, self._before = _Open(key, name, together, document, record["strategy"], []), None
 
     def _close(self) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from spanwise.context import NOTHING, Repeated, Task
-from spanwise.options import TEMPLATES, Options, option
+from spanwise.options import SMALLEST_LIMIT, TEMPLATES, Options, option
 from spanwise.overlaps import head_end, tail_start
 from spanwise.packing import fill
 from spanwise.pieces import Around, Plan
@@ -23,7 +23,9 @@ class BlocksOptions(Options):
     template: str = option("tags", "what stands before the text for the embedder", choices=TEMPLATES)
     overlap_tokens: int = option(50, "at most so much is repeated of each neighbour", low=0)
     overlap_next_tokens: int | None = option(None, "the same for what comes after, where it differs", low=0, kind=int)
-    core_tokens: int | None = option(None, "size of cores, if the rest is for overlap from afar", low=1, kind=int)
+    core_tokens: int | None = option(
+        None, "size of cores, if the rest is for overlap from afar", low=SMALLEST_LIMIT, kind=int
+    )
     include_page_tag: bool = option(True, "whether the template `tags` names the page")
     include_section_tag: bool = option(True, "whether the template `tags` names the section")
 
