@@ -189,10 +189,11 @@ def _of_corpus(name: str, questions: Asked, scores: list[Scores]) -> float:
 
 
 def _passages(name: str, text: str, chunks: Iterable[Made]) -> Iterable[Passage]:
-    """Give what is searched and returned of a text; a chunk whose offsets are lost is searched for, to be fair."""
-    count, last = counters.splintr().count, -1
-    for made in chunks:
-        ranges = made.ranges if _is_right(text, made) else _searched(text, made.core, last + 1)
+    """Give what is searched and returned of a text; where offsets are lost all chunks are searched for, to be fair."""
+    count, last, found = counters.splintr().count, -1, list(chunks)
+    known = all(_is_right(text, made) for made in found)
+    for made in found:
+        ranges = made.ranges if known else _searched(text, made.core, last + 1)
         if ranges:
             last = ranges[0][0]
             yield Passage(name, made.text, ranges, count(made.core))
