@@ -8,6 +8,8 @@
 #             BENCH="--html FOLDER" for files of your own
 # make bench-index: indexing and searching in the embedded store (about ten minutes);
 #             BENCH="--documents FOLDER" for files of your own, BENCH=--million for a million chunks
+# make bench-retrieval: compare how well chunks are found (a few minutes);
+#             BENCH="--corpus FOLDER" for texts and questions of your own
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -42,6 +44,9 @@ bench-html: .venv-bench/ready
 
 bench-index: .venv/ready
 	$(BIN)/python bench/index.py $(BENCH)
+
+bench-retrieval: .venv-bench/ready
+	.venv-bench/bin/python bench/retrieval.py $(BENCH)
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv || (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv)

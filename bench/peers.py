@@ -16,11 +16,11 @@ from splitters import LIMIT, Made, Split, Splitter
 LONGEST_TOKEN = 128  # characters, in cl100k: a run of spaces
 
 
-def _langchain(kind: str, counter: str) -> Split:
+def langchain(kind: str, counter: str, limit: int = LIMIT, overlap: int = 0) -> Split:
     """Ask for documents with `start_index`: without it there are no offsets, and it costs next to nothing."""
     import langchain_text_splitters as library
 
-    sizes = {"chunk_size": LIMIT, "chunk_overlap": 0, "add_start_index": True}
+    sizes = {"chunk_size": limit, "chunk_overlap": overlap, "add_start_index": True}
     made: Any = getattr(library, kind)
     if kind == "TokenTextSplitter":  # it takes no counter, only the name of a tiktoken encoding
         counters.tiktoken()
@@ -33,17 +33,17 @@ def _langchain(kind: str, counter: str) -> Split:
     return lambda text: splitter.create_documents([text])
 
 
-def _of_langchain(document: Any) -> Made:
+def of_langchain(document: Any) -> Made:
     text, start = document.page_content, document.metadata["start_index"]
     return Made(text, text, ((start, start + len(text)),) if start >= 0 else ())
 
 
-def _chonkie(kind: str, counter: str) -> Split:
+def chonkie(kind: str, counter: str, limit: int = LIMIT) -> Split:
     """Set up without recipes and without `tokie`, which downloads its vocabulary."""
-    import chonkie
+    import chonkie as library
 
     tokenizer = _chonkie_tokenizer() if counter == "splintr" else counters.tiktoken()
-    split: Split = getattr(chonkie, kind)(tokenizer, chunk_size=LIMIT).chunk
+    split: Split = getattr(library, kind)(tokenizer, chunk_size=limit).chunk
     return split
 
 
@@ -79,21 +79,21 @@ def _chonkie_tokenizer() -> Any:
     return Wrapped(splintr)
 
 
-def _of_chonkie(chunk: Any) -> Made:
+def of_chonkie(chunk: Any) -> Made:
     return Made(chunk.text, chunk.text, ((chunk.start_index, chunk.end_index),))
 
 
-def _semchunk(counter: str) -> Split:
+def semchunk(counter: str, limit: int = LIMIT) -> Split:
     """Keep its memory of counts, which is its default and helps; but begin with an empty one."""
-    import semchunk
+    import semchunk as library
     from semchunk import semchunk as module
 
     module._memoized_token_counters.clear()
     if counter == "splintr":
         count = counters.splintr().count
-        chunker = semchunk.chunkerify(lambda text: count(text), LIMIT, max_token_chars=LONGEST_TOKEN)
+        chunker = library.chunkerify(lambda text: count(text), limit, max_token_chars=LONGEST_TOKEN)
     else:
-        chunker = semchunk.chunkerify(counters.tiktoken(), LIMIT)
+        chunker = library.chunkerify(counters.tiktoken(), limit)
 
     def split(text: str) -> Sequence[Any]:
         return list(zip(*chunker(text, offsets=True), strict=True))
@@ -101,57 +101,61 @@ def _semchunk(counter: str) -> Split:
     return split
 
 
-def _of_semchunk(pair: tuple[str, tuple[int, int]]) -> Made:
+def of_semchunk(pair: tuple[str, tuple[int, int]]) -> Made:
     return Made(pair[0], pair[0], (pair[1],))
 
 
-def _text_splitter(kind: str, counter: str) -> Split:
+def text_splitter(kind: str, counter: str, limit: int = LIMIT) -> Split:
     """Count in Python with splintr, or in Rust with the vocabulary in its wheel."""
     import semantic_text_splitter as library
 
     made: Any = getattr(library, kind)
     by_splintr = counter == "splintr"
     splitter = (
-        made.from_callback(counters.splintr().count, LIMIT) if by_splintr else made.from_tiktoken_model("gpt-4", LIMIT)
+        made.from_callback(counters.splintr().count, limit) if by_splintr else made.from_tiktoken_model("gpt-4", limit)
     )
     split: Split = splitter.chunk_indices
     return split
 
 
-def _of_text_splitter(pair: tuple[int, str]) -> Made:
+def of_text_splitter(pair: tuple[int, str]) -> Made:
     start, text = pair
     return Made(text, text, ((start, start + len(text)),))
 
 
-def _llama_index(counter: str) -> Split:
+def llama_index(counter: str, limit: int = LIMIT, overlap: int = 0) -> Split:
     """Ask for nodes, because bare texts have no offsets, but without relations and metadata."""
     from llama_index.core import Document
     from llama_index.core.node_parser import SentenceSplitter
 
     tokenizer = counters.splintr().as_length if counter == "splintr" else counters.tiktoken().encode
     parser = SentenceSplitter(
-        chunk_size=LIMIT, chunk_overlap=0, tokenizer=tokenizer, include_metadata=False, include_prev_next_rel=False
+        chunk_size=limit,
+        chunk_overlap=overlap,
+        tokenizer=tokenizer,
+        include_metadata=False,
+        include_prev_next_rel=False,
     )
     return lambda text: parser.get_nodes_from_documents([Document(text=text)])
 
 
-def _of_llama_index(node: Any) -> Made:
+def of_llama_index(node: Any) -> Made:
     start, end = node.start_char_idx, node.end_char_idx
     return Made(node.text, node.text, ((start, end),) if start is not None and end is not None else ())
 
 
 def _langchain_row(name: str, kind: str, **more: Any) -> Splitter:
     package = "langchain-text-splitters"
-    return Splitter(name, package, lambda _, counter: _langchain(kind, counter), _of_langchain, **more)
+    return Splitter(name, package, lambda _, counter: langchain(kind, counter), of_langchain, **more)
 
 
 def _chonkie_row(name: str, kind: str) -> Splitter:
-    return Splitter(name, "chonkie", lambda _, counter: _chonkie(kind, counter), _of_chonkie)
+    return Splitter(name, "chonkie", lambda _, counter: chonkie(kind, counter), of_chonkie)
 
 
 def _text_splitter_row(name: str, kind: str, **more: Any) -> Splitter:
     package = "semantic-text-splitter"
-    return Splitter(name, package, lambda _, counter: _text_splitter(kind, counter), _of_text_splitter, **more)
+    return Splitter(name, package, lambda _, counter: text_splitter(kind, counter), of_text_splitter, **more)
 
 
 PEERS = (
@@ -161,8 +165,8 @@ PEERS = (
     _chonkie_row("Chonkie Token", "TokenChunker"),
     _chonkie_row("Chonkie Recursive", "RecursiveChunker"),
     _chonkie_row("Chonkie Sentence", "SentenceChunker"),
-    Splitter("semchunk", "semchunk", lambda _, counter: _semchunk(counter), _of_semchunk),
+    Splitter("semchunk", "semchunk", lambda _, counter: semchunk(counter), of_semchunk),
     _text_splitter_row("text-splitter Text", "TextSplitter"),
     _text_splitter_row("text-splitter Markdown", "MarkdownSplitter", forms=("markdown",)),
-    Splitter("LlamaIndex Sentence", "llama-index-core", lambda _, counter: _llama_index(counter), _of_llama_index),
+    Splitter("LlamaIndex Sentence", "llama-index-core", lambda _, counter: llama_index(counter), of_llama_index),
 )

@@ -96,6 +96,67 @@ def test_more_overlap_than_half_is_refused() -> None:
         made(PAGE, max_tokens=64, overlap_tokens=33)
 
 
+@pytest.mark.parametrize(("name", "value"), [("overlap_next_tokens", 33), ("core_tokens", 65), ("core_tokens", 15)])
+def test_sizes_that_contradict_the_limit_are_refused(name: str, value: int) -> None:
+    with pytest.raises(OptionError, match=f"`{name}` must be") as caught:
+        spanwise.chunk(spanwise.read_text(PAGE), "blocks", **{"max_tokens": 64, name: value})
+    assert caught.value.hint
+
+
+# small cores
+
+
+SENTENCES = " ".join(f"Sentence {number} says a few words." for number in range(60))
+
+
+def test_small_cores_show_what_is_around_them_over_several_chunks() -> None:
+    options: dict[str, Any] = {"max_tokens": 100, "core_tokens": 16, "overlap_tokens": 40, "overlap_next_tokens": 20}
+    document = spanwise.read_text(f"{SENTENCES}\n\nShort.\n\n{SENTENCES}")
+    records = [made.to_dict() for made in spanwise.chunk(document, "blocks", "words", template="plain", **options)]
+    assert broken_laws(document, records, tokenizer_of("words"), 100) == []
+    findings = spanwise.check(records, document, "words", template="plain", **options)
+    assert [finding for finding in findings if finding.level == "violation"] == []
+    assert max(len(record["normalized_text"].split()) for record in records) <= 16
+    for record in records[4:-4]:
+        before, after = (
+            sum(len(document.text[p["start"] : p["end"]].split()) for p in record["pieces"] if p["role"] == role)
+            for role in ("overlap_prev", "overlap_next")
+        )
+        assert 34 < before <= 40
+        assert 14 < after <= 20
+
+
+def test_a_place_is_searched_by_its_neighbours_words_and_returned_without_them() -> None:
+    document = spanwise.read_text(f"The lynx was seen. {SENTENCES}")
+    chunks = spanwise.chunk(document, "blocks", "words", max_tokens=96, core_tokens=16, overlap_tokens=32)
+    assert [number for number, chunk in enumerate(chunks) if "lynx" in chunk.embedding_text] == [0, 1, 2]
+    assert [number for number, chunk in enumerate(chunks) if "lynx" in chunk.normalized_text] == [0]
+
+
+def test_without_a_size_of_cores_nothing_comes_from_afar() -> None:
+    document = spanwise.read_text(SENTENCES)
+    chunks = spanwise.chunk(document, "blocks", "words", max_tokens=64, overlap_tokens=20, overlap_next_tokens=7)
+    for before, chunk in pairwise(chunks):
+        assert all(piece.start >= before.char_start for piece in chunk.pieces)
+        shown = [piece for piece in before.pieces if piece.role == "overlap_next"]
+        assert sum(len(document.text[piece.start : piece.end].split()) for piece in shown) <= 7
+
+
+def test_a_heading_and_what_follows_it_have_little_cores_too() -> None:
+    chunks = made(PAGE * 3, max_tokens=64, core_tokens=16, overlap_tokens=16)
+    assert all(len(chunk.normalized_text.split()) <= 16 for chunk in chunks)
+    assert not any(chunk.core_block_indices == [0] for chunk in chunks)
+
+
+def test_check_knows_the_size_of_cores() -> None:
+    document = spanwise.read_text(SENTENCES)
+    options: dict[str, Any] = {"max_tokens": 64, "overlap_tokens": 16, "template": "plain"}
+    records = [made.to_dict() for made in spanwise.chunk(document, "blocks", "words", core_tokens=30, **options)]
+    assert reasons(records, document, core_tokens=30, **options) == []
+    said = reasons(records, document, core_tokens=16, **options)
+    assert any("tokens, more than core_tokens (16)" in reason for reason in said)
+
+
 @pytest.mark.parametrize("unit", ["- a\n", "a\n\n", "# a\n\n", "a. "])
 @pytest.mark.timeout(60)
 def test_many_tiny_leaves(unit: str) -> None:

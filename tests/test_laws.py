@@ -50,6 +50,9 @@ def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
     if strategy == "blocks":
         options["overlap_tokens"] = draw(st.sampled_from((0, 3, 8)))
         options["include_page_tag"] = draw(st.booleans())
+        if draw(st.booleans()):  # small cores with much around them
+            options["core_tokens"] = draw(st.sampled_from((16, min(options["max_tokens"], 23))))
+            options["overlap_next_tokens"] = draw(st.sampled_from((None, 0, 5, 8)))
     if strategy in {"fixed", "sentence"}:
         options["overlap_ratio"] = draw(st.sampled_from((0.0, 0.12, 0.5)))
     return options

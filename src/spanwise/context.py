@@ -318,7 +318,8 @@ def _core_pieces(task: Task, plan: Plan) -> tuple[Piece, ...]:
 
 
 def _with_overlap(task: Task, pieces: tuple[Piece, ...], previous: Plan, start: int) -> tuple[Piece, ...]:
-    ranges = [(max(low, start), high) for low, high in task.core_ranges(previous.start, previous.end) if high > start]
+    cores = task.core_ranges(min(start, previous.start), previous.end)  # overlap from afar starts in an earlier one
+    ranges = [(max(low, start), high) for low, high in cores if high > start]
     before = [Piece(*span, "overlap_prev", "\n\n" if index else "") for index, span in enumerate(ranges)]
     joiner = joiner_between(task.text, ranges[-1][1], pieces[0].start)
     first = Piece(pieces[0].start, pieces[0].end, pieces[0].role, joiner)

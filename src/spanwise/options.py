@@ -100,13 +100,23 @@ def _bowed(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict
         fitted = zip(_SIZES, (low, goal, most, parent), strict=True)
         sizes = {name: size for name, size in fitted if name in declared}
     if "overlap_tokens" in declared:
-        half = (sizes.get("max_tokens") or given.get("max_tokens") or default["max_tokens"]) // 2
+        most = sizes.get("max_tokens") or given.get("max_tokens") or default["max_tokens"]
+        _refuse_beyond(given, most)
         overlap = given.get("overlap_tokens")
-        if overlap is not None and overlap > half:
-            rule = f"must be between 0 and half of `max_tokens` ({half})"
-            raise OptionError("overlap_tokens", rule, value=overlap, hint=f"try {half // 4}")
-        sizes["overlap_tokens"] = overlap if overlap is not None else min(default["overlap_tokens"], half)
+        sizes["overlap_tokens"] = overlap if overlap is not None else min(default["overlap_tokens"], most // 2)
     return sizes
+
+
+def _refuse_beyond(given: Mapping[str, Any], most: int) -> None:
+    """Refuse overlap of more than half of the limit, and a core of more than all of it."""
+    half = most // 2
+    for name in ("overlap_tokens", "overlap_next_tokens"):
+        if (given.get(name) or 0) > half:
+            rule = f"must be between 0 and half of `max_tokens` ({half})"
+            raise OptionError(name, rule, value=given[name], hint=f"try {half // 4}")
+    if (given.get("core_tokens") or 0) > most:
+        raise OptionError("core_tokens", f"must be at most `max_tokens` ({most})", value=given["core_tokens"],
+                          hint=f"try {max(half // 2, SMALLEST_LIMIT)}")  # fmt: skip
 
 
 def _refuse_contradictions(given: Mapping[str, Any]) -> None:

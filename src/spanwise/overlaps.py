@@ -66,28 +66,37 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
     return min(counted, default=(0, None))[1]
 
 
-def tail_start(task: Task, core: Plan, tokens: int) -> int | None:
+def tail_start(task: Task, core: Plan, tokens: int, *, torn: bool = False) -> int | None:
     """Give where the last leaves of a core start that have at most so many tokens together.
 
-    Where the last one alone has more, it is a sentence, line or cell of it, else a word; a figure is never torn.
+    Where the last one alone has more, it is a sentence, line or cell of it, else a word; a figure is never torn. Behind
+    whole leaves a part of one more stands only where it may be `torn`.
     """
     start: int | None = None
     for leaf, kind in _leaves(task, core, reversed(range(core.first, core.last + 1))):
         if task.core_fits(leaf[0], core.end, task.content_tokens(leaf[0], core.end), tokens):
             start = leaf[0]
             continue
-        return start if start is not None or kind == "figure" else _tail_of_leaf(task, leaf, kind, tokens)
+        if kind == "figure" or (start is not None and not torn):
+            return start
+        left = tokens if start is None else tokens - task.content_tokens(start, core.end)
+        inner = _tail_of_leaf(task, leaf, kind, left) if left > 0 else None
+        return start if inner is None else inner
     return start
 
 
-def head_end(task: Task, core: Plan, tokens: int) -> int | None:
+def head_end(task: Task, core: Plan, tokens: int, *, torn: bool = False) -> int | None:
     """Give where the first leaves of a core end that have at most so many tokens together; else as `tail_start`."""
     end: int | None = None
     for leaf, kind in _leaves(task, core, range(core.first, core.last + 1)):
         if task.core_fits(core.start, leaf[1], task.content_tokens(core.start, leaf[1]), tokens):
             end = leaf[1]
             continue
-        return end if end is not None or kind == "figure" else _head_of_leaf(task, leaf, kind, tokens)
+        if kind == "figure" or (end is not None and not torn):
+            return end
+        left = tokens if end is None else tokens - task.content_tokens(core.start, end)
+        inner = _head_of_leaf(task, leaf, kind, left) if left > 0 else None
+        return end if inner is None else inner
     return end
 
 

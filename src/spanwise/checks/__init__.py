@@ -181,7 +181,7 @@ class Checker:
                 yield Finding("violation", "provenance", f"its source: {error}".replace("\n", "; "), None, name)
         document = as_counted(document, record["strategy"]) if document else None
         levels: dict[bool, list[Range]] = {True: [], False: []} if is_parent(record) else {False: []}
-        together = Together(terms.tokenizer)
+        together = Together(terms.tokenizer, afar=getattr(terms.options, "core_tokens", None) is not None)
         self._open = _Open(key, name, together, document, record["strategy"], Nesting(), levels, {}, [])
 
     def _close(self) -> Iterator[Finding]:

@@ -62,9 +62,9 @@ def ranges_of(record: Record, role: str) -> list[tuple[int, int]]:
     return [(piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == role]
 
 
-def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None) -> Faults:
+def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None, most: int | None = None) -> Faults:
     """Blocks that fit stay whole; the tokens that tags cost are not theirs, and close calls are left alone."""
-    room = case.room
+    room = case.room if most is None or case.room is None else min(case.room, most)
     for block in case.cut_blocks():
         if room is not None and (kinds is None or block.kind in kinds):
             size = case.tokens(block.start, block.end)
@@ -283,20 +283,35 @@ def _sentence_ahead(case: Case, before: Record) -> Faults:
 
 
 def _blocks(case: Case) -> Faults:
-    yield from _whole_if_they_fit(case, None)
+    options = case.options
+    yield from _whole_if_they_fit(case, None, options.core_tokens)
     if case.cut_blocks() and len(case.core) > 1:
         yield "promise", "a part of a split block stands in one chunk with others"
-    for role, words in (("overlap_prev", "before"), ("overlap_next", "after")):
-        size = sum(case.tokens(*span) for span in ranges_of(case.record, role))
-        if size > case.options.overlap_tokens + NEAR:
-            most = case.options.overlap_tokens
-            yield "promise", f"overlap {words} has {size} tokens, more than overlap_tokens ({most})"
+    ahead = "overlap_tokens" if options.overlap_next_tokens is None else "overlap_next_tokens"
+    for role, words, name in (("overlap_prev", "before", "overlap_tokens"), ("overlap_next", "after", ahead)):
+        size, most = sum(case.tokens(*span) for span in ranges_of(case.record, role)), getattr(options, name)
+        if size > most + NEAR:
+            yield "promise", f"overlap {words} has {size} tokens, more than {name} ({most})"
+    yield from _blocks_core(case)
     if case.before:
         yield from _blocks_beside(case, case.before)
 
 
+def _blocks_core(case: Case) -> Faults:
+    """Only a figure, and a character that is larger by itself, may be over the size that is given for cores."""
+    from pyuegc import EGC
+
+    most, core = case.options.core_tokens, case.record["normalized_text"]
+    if most is None or case.record["chunk_type"] == "figure":
+        return
+    size = case.tokenizer.count(core) - case.tokenizer.added
+    if size > most + NEAR and len(list(EGC(core))) > 1:
+        yield "promise", f"the core has {size} tokens, more than core_tokens ({most})"
+
+
 def _blocks_beside(case: Case, before: Record) -> Faults:
     """Check that what two neighbours show of each other is the edge of a core, in whole blocks but for one alone."""
+    afar = case.options.core_tokens is not None
     shown = (("overlap_prev", case.record, before), ("overlap_next", before, case.record))
     for role, record, neighbour in shown:
         overlap = ranges_of(record, role)
@@ -304,8 +319,11 @@ def _blocks_beside(case: Case, before: Record) -> Faults:
             continue
         start, end = overlap[0][0], overlap[-1][1]
         core = neighbour["char_start"], neighbour["char_end"]
-        if start < core[0] or end > core[1] or (end != core[1] if role == "overlap_prev" else start != core[0]):
+        outside = (start < core[0] or end > core[1]) and not afar
+        if outside or (end != core[1] if role == "overlap_prev" else start != core[0]):
             yield "promise", f"{role} is not the edge of the core of the chunk beside"
+        if afar:  # then it goes on over several cores, and into a leaf that is not the nearest
+            continue
         edges = [place for index in record[f"{role}_block_indices"] for place in case.document.blocks[index][1:3]]
         whole = start == max(edges[0], core[0]) and end == min(edges[-1], core[1])
         if not whole and len(record[f"{role}_block_indices"]) > 1:

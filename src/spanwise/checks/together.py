@@ -24,9 +24,10 @@ class Before(NamedTuple):
 class Together:
     """Takes the records of one document in order, and knows what came before, of each level."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        """Begin before the first record."""
-        self._tokenizer = tokenizer
+    def __init__(self, tokenizer: Tokenizer, *, afar: bool = False) -> None:
+        """Begin before the first record; overlap may come from `afar`, over more than the core before."""
+        self._tokenizer, self._afar = tokenizer, afar
+        self._first: int | None = None  # where the first core starts
         self._before: dict[bool, Before] = {}  # by whether it is a parent
         self._index = -1
         self._names: dict[str, str] = {}
@@ -58,6 +59,8 @@ class Together:
 
     def _order(self, record: Record, before: Before | None, limit: int | None) -> Faults:
         start = record["char_start"]
+        self._first = start if self._first is None else self._first
+        earliest = self._first if self._afar or not before else before.start
         if before and start < before.end:
             yield "twice", f"the core starts at {start}, before the end of the one before it ({before.end})"
         if before and start == before.end and not record["normalized_text"][:1].isspace():
@@ -66,7 +69,7 @@ class Together:
             if torn := torn_character(joined, len(before.tail), self._tokenizer, limit, prefix):
                 yield "character", f"the cut at {start} goes through a character: {shortened(torn)}"
         for piece in record["pieces"]:
-            if piece["role"] == "overlap_prev" and (not before or not before.start <= piece["start"] < before.end):
+            if piece["role"] == "overlap_prev" and (not before or not earliest <= piece["start"] < before.end):
                 yield "provenance", f"overlap [{piece['start']}:{piece['end']}] is not from the core before"
             elif (piece["role"] == "overlap_prev" and piece["end"] > start) or (
                 piece["role"] == "overlap_next" and piece["start"] < record["char_end"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from spanwise.context import NOTHING, Repeated, Task
-from spanwise.options import TEMPLATES, Options, option
+from spanwise.options import SMALLEST_LIMIT, TEMPLATES, Options, option
 from spanwise.overlaps import head_end, tail_start
 from spanwise.packing import fill
 from spanwise.pieces import Around, Plan
@@ -21,6 +22,10 @@ class BlocksOptions(Options):
     max_tokens: int = option(512, "hard limit of a chunk, everything counted", low=16)
     template: str = option("tags", "what stands before the text for the embedder", choices=TEMPLATES)
     overlap_tokens: int = option(50, "at most so much is repeated of each neighbour", low=0)
+    overlap_next_tokens: int | None = option(None, "the same for what comes after, where it differs", low=0, kind=int)
+    core_tokens: int | None = option(
+        None, "size of cores, if the rest is for overlap from afar", low=SMALLEST_LIMIT, kind=int
+    )
     include_page_tag: bool = option(True, "whether the template `tags` names the page")
     include_section_tag: bool = option(True, "whether the template `tags` names the section")
 
@@ -36,8 +41,7 @@ class Blocks:
     def plan(self, task: Task) -> list[Plan]:
         """Pack whole leaves, and say what each chunk may show of its neighbours."""
         units = list(_packed(task))
-        beside = zip([None, *units], units, [*units[1:], None], strict=False)
-        return [Plan(*unit, False, _around(task, before, unit, after)) for before, unit, after in beside]
+        return [Plan(*unit, False, _around(task, units, place)) for place, unit in enumerate(units)]
 
     def repeat(self, task: Task, plan: Plan) -> Repeated:
         """Repeat nothing but overlap: the full text is overlap and core, and nothing else."""
@@ -60,20 +64,42 @@ def _packed(task: Task) -> Iterator[Unit]:
         first = max(until, first + 1)
 
 
+class Room(NamedTuple):
+    """Tokens of a chunk beside its tags, what of them is held for overlap before and after, and the most of a core."""
+
+    whole: int
+    before: int
+    after: int
+    core: int
+
+
+def _room(task: Task, unit: Unit) -> Room:
+    """Say what room a chunk has that begins here."""
+    whole = task.room(unit.first)
+    before, after = (min(wanted, whole // 3) for wanted in _wanted(task))
+    return Room(whole, before, after, min(task.options.core_tokens or whole, whole))
+
+
+def _wanted(task: Task) -> tuple[int, int]:
+    """Give how many tokens of overlap are asked for on each side."""
+    before, after = task.options.overlap_tokens, task.options.overlap_next_tokens
+    return before, before if after is None else after
+
+
 def _last_that_fits(task: Task, leaves: Sequence[Unit], first: int) -> int:
     """Give the leaf before which a chunk ends that begins with `first`: `first` itself if not even that fits.
 
     Room for overlap is held on each side that has a neighbour; a leaf that fits only without it stays whole.
     """
-    room, held = _rooms(task, leaves[first])
-    room_after = room - held if first else room
-    if fits(task, leaves[first].to(leaves[-1]), room_after):
+    room = _room(task, leaves[first])
+    left = room.whole - room.before if first else room.whole
+    if fits(task, leaves[first].to(leaves[-1]), min(left, room.core)):
         return len(leaves)
     until = first
-    while fits(task, leaves[first].to(leaves[until]), room_after - held):
+    while fits(task, leaves[first].to(leaves[until]), min(left - room.after, room.core)):
         until += 1
     if until == first:
-        return first + 1 if fits(task, leaves[first], room) else first
+        return first + 1 if fits(task, leaves[first], room.core) else first
     return _before_headings(task, leaves, first, until)
 
 
@@ -84,21 +110,19 @@ def _before_headings(task: Task, leaves: Sequence[Unit], first: int, until: int)
         kept -= 1
     if kept in {first, until}:
         return until
-    room, held = _rooms(task, leaves[kept])
-    return kept if fits(task, leaves[kept].to(leaves[until]), room - 2 * held) else until
+    return kept if fits(task, leaves[kept].to(leaves[until]), _held(_room(task, leaves[kept]))) else until
 
 
-def _rooms(task: Task, unit: Unit) -> tuple[int, int]:
-    """Give the tokens of a chunk that begins here beside its tags, and how many overlap may have on each side."""
-    room = task.room(unit.first)
-    return room, min(task.options.overlap_tokens, room // 3)
+def _held(room: Room) -> int:
+    """Give what a core may have so that overlap has its room on both sides."""
+    return min(room.whole - room.before - room.after, room.core)
 
 
 def _split(task: Task, leaf: Unit) -> Iterator[Unit]:
     """Split a leaf between its sentences, lines or cells into parts of about the same size."""
-    room, held = _rooms(task, leaf)
-    limit = max(room - 2 * held, 1)
-    units = finer(task, leaf, room)
+    room = _room(task, leaf)
+    limit = max(_held(room), 1)
+    units = finer(task, leaf, room.core)
     size = task.tokens.count(leaf.start, leaf.end)
     target = size // -(-size // limit) if size else limit
     ranges = [(unit.start, unit.end) for unit in units]
@@ -106,17 +130,47 @@ def _split(task: Task, leaf: Unit) -> Iterator[Unit]:
         yield units[low].to(units[high - 1])
 
 
-def _around(task: Task, before: Unit | None, unit: Unit, after: Unit | None) -> Around | None:
-    """Say where overlap may start and end, the most that fits first; where little is free there is none."""
-    room, held = _rooms(task, unit)
-    sides = 2 if before and after else 1
-    most = min(held, (room - task.content_tokens(unit.start, unit.end)) // sides)
-    least = max(task.options.overlap_tokens // 8, 1)
-    budgets = [budget for budget in (most, most - NEAR, most // 2) if budget >= least]
-    starts = [tail_start(task, Plan(*before), budget) for budget in budgets] if before else []
-    ends = [head_end(task, Plan(*after), budget) for budget in budgets] if after else []
+def _around(task: Task, units: Sequence[Unit], place: int) -> Around | None:
+    """Say where overlap may start and end, the most that fits first; where little is free there is none.
+
+    Beside a core of a size of its own, overlap may go on over several cores, and into a leaf that is not the nearest.
+    """
+    far = task.options.core_tokens is not None
+    wanted, room = _wanted(task), _room(task, units[place])
+    sides = [
+        most if there else 0
+        for most, there in zip(
+            wanted if far else (room.before, room.after), (place > 0, place < len(units) - 1), strict=True
+        )
+    ]
+    free = room.whole - task.content_tokens(units[place].start, units[place].end)
+    share = [most if sum(sides) <= free else most * max(free, 0) // sum(sides) for most in sides]
+    before, after = (_budgets(most, asked) for most, asked in zip(share, wanted, strict=True))
+    starts = [tail_start(task, _behind(task, units, place, share[0], far), budget, torn=far) for budget in before]
+    ends = [head_end(task, _ahead(task, units, place, share[1], far), budget, torn=far) for budget in after]
     known = Around((), _known(starts), _known(ends))
     return known if known.before or known.after else None
+
+
+def _budgets(most: int, wanted: int) -> list[int]:
+    """Give what is tried, the most first; much less than is asked for is worth nothing."""
+    return [budget for budget in (most, most - NEAR, most // 2) if budget >= max(wanted // 8, 1)]
+
+
+def _behind(task: Task, units: Sequence[Unit], place: int, tokens: int, far: bool) -> Plan:
+    """Give the core before, or from `far` as many as have so many tokens."""
+    first = last = place - 1
+    while far and first and task.content_tokens(units[first].start, units[last].end) < tokens:
+        first -= 1
+    return Plan(*units[first].to(units[last]))
+
+
+def _ahead(task: Task, units: Sequence[Unit], place: int, tokens: int, far: bool) -> Plan:
+    """Give the core after, or from `far` as many as have so many tokens."""
+    first = last = place + 1
+    while far and last < len(units) - 1 and task.content_tokens(units[first].start, units[last].end) < tokens:
+        last += 1
+    return Plan(*units[first].to(units[last]))
 
 
 def _known(places: list[int | None]) -> tuple[int, ...]:
