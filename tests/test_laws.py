@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from typing import Any
@@ -15,6 +16,7 @@ import spanwise
 from hostile import HOSTILE
 from laws import broken_laws
 from made_markdown import markdown
+from proposing import offline
 from spanwise.readers import FORMATS
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import TOKENIZERS, tokenizer_of
@@ -27,7 +29,7 @@ SIZES = (16, 17, 23, 40, 100, 300, 900, 1_000_000)
 def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
     """Chunk a text and fail with the laws that the chunks break."""
     document = spanwise.read_text(text, form)
-    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, tokenizer, **options)]
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, tokenizer, **offline(strategy), **options)]
     assert broken_laws(document, records, tokenizer_of(tokenizer), options.get("max_tokens")) == []
     return records
 
@@ -40,8 +42,10 @@ def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
         options["max_chars"] = draw(st.sampled_from((1, 7, 100, 1000)))
     if strategy != "simple" or draw(st.booleans()):
         options["max_tokens"] = draw(st.sampled_from(SIZES))
-    if strategy == "structure":
+    if strategy in {"structure", "smart"}:
         options["mix_code"] = draw(st.booleans())
+    if strategy == "smart":
+        options["window_tokens"] = draw(st.sampled_from((200, 2000)))
     if strategy == "blocks":
         options["overlap_tokens"] = draw(st.sampled_from((0, 3, 8)))
         options["include_page_tag"] = draw(st.booleans())
@@ -110,8 +114,10 @@ def test_a_megabyte_under_a_template(name: str, template: str) -> None:
 def test_same_bytes_in_another_process(strategy: str) -> None:
     program = (
         "import json, sys, spanwise\n"
+        "from proposing import offline\n"
         "document = spanwise.read_text(sys.stdin.read())\n"
-        f"records = [chunk.to_dict() for chunk in spanwise.chunk(document, {strategy!r})]\n"
+        f"chunks = spanwise.chunk(document, {strategy!r}, **offline({strategy!r}))\n"
+        "records = [chunk.to_dict() for chunk in chunks]\n"
         "sys.stdout.write(json.dumps(records))\n"
     )
     text = "# A\n\nOne. Two.\n\n- a\n- b\n\n| x |\n|---|\n| 1 |\n\n```\ncode\n```\n" * 40
@@ -122,9 +128,9 @@ def test_same_bytes_in_another_process(strategy: str) -> None:
             capture_output=True,
             text=True,
             check=True,
-            env={"PYTHONHASHSEED": seed},
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         ).stdout
         for seed in ("1", "2")
     }
-    here = json.dumps([chunk.to_dict() for chunk in spanwise.chunk(spanwise.read_text(text), strategy)])
-    assert outputs == {here}
+    chunks = spanwise.chunk(spanwise.read_text(text), strategy, **offline(strategy))
+    assert outputs == {json.dumps([chunk.to_dict() for chunk in chunks])}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from spanwise.api import chunk, read, read_pages, read_text
+    from spanwise.api import chunk, estimate, read, read_pages, read_text
     from spanwise.checks import Finding, check
     from spanwise.chunks import Chunk
     from spanwise.dialects import translate
@@ -21,15 +21,20 @@ if TYPE_CHECKING:
         UnreadableError,
     )
     from spanwise.pieces import Piece
+    from spanwise.plans import ChosenPlan, plan
+    from spanwise.proposals import Estimate, Proposer, Report
     from spanwise.spans import Span
     from spanwise.tokens import Tokenizer, TokenMap
     from spanwise.vaults import Vault, read_vault
+    from spanwise.windows import Window
 
 _HOMES = {
     "Block": "documents",
+    "ChosenPlan": "plans",
     "Chunk": "chunks",
     "Document": "documents",
     "DocumentError": "errors",
+    "Estimate": "proposals",
     "Finding": "checks",
     "LeftOut": "documents",
     "LimitError": "errors",
@@ -40,14 +45,19 @@ _HOMES = {
     "Page": "documents",
     "Part": "documents",
     "Piece": "pieces",
+    "Proposer": "proposals",
+    "Report": "proposals",
     "Span": "spans",
     "SpanwiseError": "errors",
     "TokenMap": "tokens",
     "Tokenizer": "tokens",
     "UnreadableError": "errors",
     "Vault": "vaults",
+    "Window": "windows",
     "check": "checks",
     "chunk": "api",
+    "estimate": "api",
+    "plan": "plans",
     "read_vault": "vaults",
     "read": "api",
     "read_pages": "api",
@@ -56,9 +66,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "Block", "Chunk", "Document", "DocumentError", "Finding", "LeftOut", "LimitError", "Link", "Metadata",
-    "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer",
-    "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault", "translate",
+    "Block", "ChosenPlan", "Chunk", "Document", "DocumentError", "Estimate", "Finding", "LeftOut", "LimitError", "Link",
+    "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Proposer", "Report", "Span",
+    "SpanwiseError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Window", "check", "chunk", "estimate",
+    "plan", "read", "read_pages", "read_text", "read_vault", "translate",
 ]  # fmt: skip
 
 

@@ -31,12 +31,20 @@ FIELDS: Final = (
 class Run:
     """All chunks of one call: what they share, so that each chunk is only a view."""
 
-    def __init__(self, document: Document, strategy: str, settled: Sequence[Settled], offsets: Sequence[str]) -> None:
-        """Keep what the chunks look at."""
+    def __init__(
+        self,
+        document: Document,
+        strategy: str,
+        settled: Sequence[Settled],
+        offsets: Sequence[str],
+        notes: Sequence[tuple[int, int, str]] = (),
+    ) -> None:
+        """Keep what the chunks look at; `notes` are ranges, in order, of which the strategy has something to say."""
         self.document = document
         self.strategy = strategy
         self.settled = settled
         self.offsets = tuple(offsets)
+        self.notes = tuple(notes)
 
     @cached_property
     def chunk_ids(self) -> list[str]:
@@ -67,7 +75,14 @@ class Run:
         if starts:
             settled = self.settled[index]
             links = links[bisect_left(starts, settled.start) : bisect_left(starts, settled.end)]
-        return {**shared, "labels": shared["labels"].copy(), "links": links.copy(), "extra": shared["extra"].copy()}
+        extra = {**shared["extra"], **self._note(self.settled[index].start)}
+        return {**shared, "labels": shared["labels"].copy(), "links": links.copy(), "extra": extra}
+
+    def _note(self, start: int) -> dict[str, Any]:
+        """Give what the strategy has to say of a core that begins here, under the strategy's own name."""
+        place = bisect_right(self.notes, start, key=lambda note: note[0]) - 1
+        said = place >= 0 and start < self.notes[place][1]
+        return {self.strategy: {"fallback": self.notes[place][2]}} if said else {}
 
     @cached_property
     def content_ids(self) -> list[str]:
@@ -138,6 +153,8 @@ def core_blocks(document: Document, settled: Settled) -> list[int]:
     indices = range(settled.first, settled.last + 1)
     if len(indices) == 1:
         return [settled.first]
+    if settled.pieces:  # something between may be left out
+        return blocks_in(document, settled.pieces, "core")
     return [index for index in indices if document.blocks[index].kind not in LEFT_OUT_KINDS]
 
 

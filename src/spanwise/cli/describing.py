@@ -7,9 +7,10 @@ import sys
 from dataclasses import Field, fields
 from typing import Any, Final
 
+from spanwise.cli import planning
 from spanwise.cli.chunking import config_of, flags_of
 from spanwise.cli.terminal import Screen, print_json, shown, table
-from spanwise.settings import Value, in_force, settings_of
+from spanwise.settings import Layer, Value, declared_options, in_force, settings_of
 from spanwise.strategies import STRATEGIES, strategy_of
 
 _JSON_TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
@@ -102,7 +103,7 @@ def run_config(arguments: argparse.Namespace) -> int:
     config = config_of(arguments)
     said = in_force([*config.layers(arguments.file), *flags_of(arguments)])
     settings_of(said)
-    values = _with_defaults(said)
+    values = {name: _without_secret(name, value) for name, value in _with_defaults(said).items()}
     if arguments.json:
         file = config.path.as_posix() if config.path else None
         print_json({"config": file, "values": {name: value._asdict() for name, value in values.items()}})
@@ -116,6 +117,13 @@ def run_config(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _without_secret(name: str, value: Value) -> Value:
+    """Show that a secret was said, and not which."""
+    declared = declared_options().get(name)
+    hidden = declared is not None and declared.metadata["secret"] and value.value is not None
+    return Value("***", value.origin) if hidden else value
+
+
 def _with_defaults(said: dict[str, Value]) -> dict[str, Value]:
     """Fill in the options that nobody spoke of, as the strategy takes them beside those that were said."""
     from spanwise.options import options_of
@@ -125,6 +133,20 @@ def _with_defaults(said: dict[str, Value]) -> dict[str, Value]:
     first = {name: said[name] for name in ("strategy", "tokenizer")}
     inside = {item.name: said.get(item.name, Value(getattr(taken, item.name), "default")) for item in fields(options)}
     return first | inside | {name: value for name, value in said.items() if name not in first and name not in inside}
+
+
+def run_plans(arguments: argparse.Namespace) -> int:
+    """Show every plan."""
+    return planning.run_plans(arguments, config_of(arguments))
+
+
+def run_cache(arguments: argparse.Namespace) -> int:
+    """Show or empty the cache that `chunk` would use here."""
+    said = in_force([*config_of(arguments).layers(None), Layer("spanwise cache", {"strategy": "smart"})])
+    options: dict[str, Any] = {name: said[name].value for name in ("cache", "cache_mb") if name in said}
+    if arguments.cache is not None:
+        options["cache"] = arguments.cache
+    return planning.run_cache(arguments, options)
 
 
 def run_completion(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from spanwise.strategies.fixed import Fixed
 from spanwise.strategies.heading import Heading
 from spanwise.strategies.sentence import Sentence
 from spanwise.strategies.simple import Simple
+from spanwise.strategies.smart import Smart
 from spanwise.strategies.structure import Structure
 from spanwise.strategies.window import Window
 
@@ -24,6 +25,7 @@ STRATEGIES: Final[dict[str, Strategy]] = {
     "sentence": Sentence(),
     "simple": Simple(),
     "blocks": Blocks(),
+    "smart": Smart(),
 }
 
 

@@ -84,19 +84,7 @@ class Structure:
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack each section for itself, join what is too short, and say who may take overlap."""
-        blocks = task.document.blocks
-        begins, finishes = task.tokens.at_edges([block[1:3] for block in blocks])
-        plans: list[Plan] = []
-        for section, goes_on in _sections(blocks):
-            drafts = _packed(task, section, begins, finishes)
-            if len(drafts) > 1:
-                drafts = _lengthened(task, _joined(task, drafts), goes_on)
-            before = ""
-            for draft in drafts:
-                overlap = draft.kind in _OVERLAPPING and before in _OVERLAPPING
-                plans.append(Plan(draft.start, draft.end, draft.first, draft.last, overlap))
-                before = draft.kind
-        return plans
+        return plan_blocks(task, 0, len(task.document.blocks))
 
     def repeat(self, task: Task, plan: Plan) -> Repeated:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
@@ -121,10 +109,26 @@ class Structure:
         return prose_start(task, previous, free)
 
 
-def _sections(blocks: tuple[Block, ...]) -> Iterator[tuple[list[int], bool]]:
+def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
+    """Plan the blocks from one up to another as this strategy does with a document of them alone."""
+    plans: list[Plan] = []
+    for section, goes_on in _sections(task.document.blocks, low, high):
+        drafts = _packed(task, section)
+        if len(drafts) > 1:
+            drafts = _lengthened(task, _joined(task, drafts), goes_on)
+        before = ""
+        for draft in drafts:
+            overlap = draft.kind in _OVERLAPPING and before in _OVERLAPPING
+            plans.append(Plan(draft.start, draft.end, draft.first, draft.last, overlap))
+            before = draft.kind
+    return plans
+
+
+def _sections(blocks: tuple[Block, ...], low: int, high: int) -> Iterator[tuple[list[int], bool]]:
     """Give the content blocks between headings and rules, and whether a rule ends them: then the section goes on."""
     section: list[int] = []
-    for index, block in enumerate(blocks):
+    for index in range(low, high):
+        block = blocks[index]
         if block.kind in _CLOSING:
             if section:
                 yield section, block.kind == "rule"
@@ -135,9 +139,10 @@ def _sections(blocks: tuple[Block, ...]) -> Iterator[tuple[list[int], bool]]:
         yield section, False
 
 
-def _packed(task: Task, section: list[int], begins: list[int], finishes: list[int]) -> list[Draft]:
+def _packed(task: Task, section: list[int]) -> list[Draft]:
     """Add paragraphs to paragraphs while they are below target; every other block is a draft of its own, or several."""
     blocks, tokens = task.document.blocks, task.tokens
+    begins, finishes = task.block_edges
     target, room = task.options.target_tokens, task.room(section[0])
     drafts: list[Draft] = []
     before: Draft | None = None  # the draft that the next paragraph may be added to
