@@ -49,7 +49,7 @@ class Handler(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
             self.server.requests.append(request)
-            self.server.headers.append(dict(self.headers))
+            self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
             self.server.paths.append(self.path)
             self.server.busy += 1
             self.server.busiest = max(self.server.busiest, self.server.busy)

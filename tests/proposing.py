@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from spanwise import Window
+if TYPE_CHECKING:
+    from spanwise import Window
 
 
 def moody(window: Window) -> Sequence[int]:

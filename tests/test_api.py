@@ -60,9 +60,10 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
 
 def test_all_holds_what_the_contract_names() -> None:
     assert set(spanwise.__all__) == {
-        "Block", "Chunk", "Document", "DocumentError", "Finding", "LeftOut", "LimitError", "Link", "Metadata",
-        "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span", "SpanwiseError", "TokenMap", "Tokenizer",
-        "UnreadableError", "Vault", "check", "chunk", "read", "read_pages", "read_text", "read_vault", "translate",
+        "Block", "ChosenPlan", "Chunk", "Document", "DocumentError", "Estimate", "Finding", "LeftOut", "LimitError",
+        "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Proposer", "Report", "Span",
+        "SpanwiseError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Window", "check", "chunk", "estimate",
+        "plan", "read", "read_pages", "read_text", "read_vault", "translate",
     }  # fmt: skip
 
 

@@ -29,7 +29,9 @@ SIZES = (16, 17, 23, 40, 100, 300, 900, 1_000_000)
 def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
     """Chunk a text and fail with the laws that the chunks break."""
     document = spanwise.read_text(text, form)
-    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, tokenizer, **offline(strategy), **options)]
+    records = [
+        chunk.to_dict() for chunk in spanwise.chunk(document, strategy, tokenizer, **offline(strategy), **options)
+    ]
     assert broken_laws(document, records, tokenizer_of(tokenizer), options.get("max_tokens")) == []
     return records
 

@@ -64,6 +64,7 @@ class Task:
         self.answers: Callable[[], Sequence[Proposal]] | None = (
             None  # waits for what was proposed, if anybody was asked
         )
+        self.numbered: Any = None  # the lines that somebody was shown, once they are known
         self.notes: list[tuple[int, int, str]] = []  # ranges of which the strategy has something to say, in order
         self._template = Template(options, document.metadata.title, tokens.tokenizer, self.limit)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from spanwise.checks.findings import Faults, Record, shortened
-from spanwise.documents import Block, Document, table_head
+from spanwise.documents import KINDS, Block, Document, table_head
 from spanwise.strategies.drafts import continues, is_finished, sentence_ends
 from spanwise.tokens import NEAR, Tokenizer
 
@@ -67,6 +67,22 @@ def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None) -> Faults:
 
 
 def _structure(case: Case) -> Faults:
+    yield from _structure_sections(case)
+    yield from _whole_if_they_fit(case, None)
+    yield from _structure_overlap(case)
+    yield from _repeated_head(case)
+
+
+def _smart(case: Case) -> Faults:
+    """Only paragraphs are cut by topic; where `structure` stepped in, it keeps its own promises but for that."""
+    if "smart" in case.record["metadata"].get("extra", {}):
+        yield from _structure_sections(case)
+    yield from _whole_if_they_fit(case, KINDS - {"paragraph"})
+    yield from _structure_overlap(case)
+    yield from _repeated_head(case)
+
+
+def _structure_sections(case: Case) -> Faults:
     record, blocks = case.record, case.document.blocks
     first, last = record["block_start_idx"], record["block_end_idx"]
     closing = [index for index in range(first, last + 1) if blocks[index].kind in {"heading", "rule"}]
@@ -76,9 +92,6 @@ def _structure(case: Case) -> Faults:
     mixed = sorted(alone & {block.kind for block in case.core})
     if mixed and len(case.core) > 1:
         yield "promise", f"a {mixed[0]} stands in one chunk with other blocks"
-    yield from _whole_if_they_fit(case, None)
-    yield from _structure_overlap(case)
-    yield from _repeated_head(case)
 
 
 def _structure_overlap(case: Case) -> Faults:
@@ -250,4 +263,5 @@ PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
     "sentence": _sentence,
     "simple": _simple,
     "blocks": _blocks,
+    "smart": _smart,
 }

@@ -16,7 +16,6 @@ from spanwise.documents import Document
 from spanwise.errors import SpanwiseError
 from spanwise.options import options_of
 from spanwise.proposals import Estimate, Report, estimated
-from spanwise.proposals.cache import AnswerCache
 from spanwise.proposals.terms import with_environment
 from spanwise.settings import Config, Settings, in_force, plan_layer, plans_of, settings_of
 from spanwise.strategies.smart import SmartOptions
@@ -98,6 +97,8 @@ def _every_tenth(window: Window) -> list[int]:
 
 def run_cache(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
     """Show what the cache of `smart` holds, or empty it."""
+    from spanwise.proposals.cache import AnswerCache
+
     terms = with_environment(options_of(SmartOptions, options))
     cache = AnswerCache(terms.cache, max(terms.cache_mb, 1))
     if arguments.action == "clear":

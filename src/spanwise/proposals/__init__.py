@@ -5,6 +5,7 @@ Nothing else in Spanwise talks to a network, and this only when `smart` was chos
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,7 +36,7 @@ Propose = Callable[[Window], Sequence[int]]
 Answers = Callable[[], Sequence[Proposal]]
 _FRAME: Final = 4  # tokens around a message
 _OPENING: Final = 3  # tokens before the answer
-_LINES_PER_TOPIC: Final = 6
+_LINES_PER_TOPIC: Final = 5
 _WRONG: Final = "the answer was wrong twice"
 
 
@@ -77,8 +78,8 @@ class Proposer:
         if self._asking is not None:
             self._asking.close()
             self._asking = None
-        for cache in self._caches.values():
-            cache.close()
+        for kept in self._caches.values():
+            kept.close()
         self._caches.clear()
         self._known.clear()
 
@@ -91,10 +92,10 @@ class Proposer:
         from spanwise.proposals.cache import key_of
 
         terms = self._terms if options is None else terms_of(options)
-        cache = self._cache(terms)
+        kept = self._cache(terms)
         asked = [messages_of(question.window) for question in questions]
         keys = [key_of(terms.model or "", messages) for messages in asked]
-        found = cache.get([key for key in keys if key not in self._known])
+        found = kept.get([key for key in keys if key not in self._known])
         waiting: list[Callable[[], Proposal]] = []
         self._report.windows += len(questions)
         for question, messages, key in zip(questions, asked, keys, strict=True):
@@ -106,7 +107,7 @@ class Proposer:
                 self._report.cached += 1
                 waiting.append(self._known[key].result)
             else:
-                item = Item(messages, lines, message_tokens(task.tokens.tokenizer, messages), terms, key, cache)
+                item = Item(messages, lines, message_tokens(task.tokens.tokenizer, messages), terms, key, kept)
                 self._asking = self._asking or Asking(self._report)
                 self._asking.put(item)
                 self._known[key] = item.proposal
@@ -143,7 +144,7 @@ def answers_from(proposer: Proposer | Propose | None, task: Task, options: Mappi
     if isinstance(proposer, Proposer):
         yield proposer.ask(task, questions)
     elif callable(proposer):
-        yield lambda: [_own_proposal(proposer, question.window) for question in questions]
+        yield functools.cache(lambda: [_own_proposal(proposer, question.window) for question in questions])
     else:
         hint = "give a spanwise.Proposer, or a function from a window to numbers"
         raise OptionError("proposer", "must be able to propose", value=type(proposer).__name__, hint=hint)
@@ -173,9 +174,9 @@ def estimated(task: Task, known: set[bytes] | None = None) -> Estimate:
     for question in questions:
         messages = messages_of(question.window)
         asked[key_of(terms.model or "", messages)] = messages, len(question.window.lines)
-    cache = AnswerCache(terms.cache, terms.cache_mb)
-    found = cache.get(list(asked)) if cache.path.exists() else {}
-    cache.close()
+    kept = AnswerCache(terms.cache, terms.cache_mb)
+    found = kept.get(list(asked)) if kept.path.exists() else {}
+    kept.close()
     before = set() if known is None else known
     open_ones = [about for key, about in asked.items() if key not in found and key not in before]
     before |= asked.keys()
@@ -191,4 +192,4 @@ def message_tokens(tokenizer: Tokenizer, messages: Sequence[tuple[str, str]]) ->
 
 def _expected_answer(lines: int) -> int:
     """Say how long an answer usually is: a number and a comma for each topic, and the braces around."""
-    return 6 + 2 * (lines // _LINES_PER_TOPIC + 1)
+    return 6 + 3 * (lines // _LINES_PER_TOPIC + 1)

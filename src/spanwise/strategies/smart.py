@@ -57,15 +57,14 @@ class Smart:
 
     def questions(self, task: Task) -> list[Question]:
         """Give what is to be decided of a document, as windows of numbered lines."""
-        return questions_of(task, lines_of(task), task.options.window_tokens)
+        return _numbered(task)[1]
 
     def plan(self, task: Task) -> list[Plan]:
         """Make a chunk of every topic that fits; larger ones, and what nobody decided, are planned by `structure`."""
         if task.answers is None:
             hint = "spanwise.chunk and the command line do that"
             raise OptionError("smart", "needs somebody who proposes topics", hint=hint)
-        lines = lines_of(task)
-        questions = questions_of(task, lines, task.options.window_tokens)
+        lines, questions = _numbered(task)
         proposals = task.answers() if questions else ()
         task.notes += _notes(lines, questions, proposals)
         return list(_planned(task, list(_stretches(lines, questions, proposals))))
@@ -77,6 +76,15 @@ class Smart:
     def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
         """Start as in `structure`; only parts of one topic overlap."""
         return _STRUCTURE.overlap_start(task, previous, free)
+
+
+def _numbered(task: Task) -> tuple[list[Line], list[Question]]:
+    """Give the lines of a document and the windows that show them, found out only once."""
+    if task.numbered is None:
+        lines = lines_of(task)
+        task.numbered = lines, questions_of(task, lines, task.options.window_tokens)
+    found: tuple[list[Line], list[Question]] = task.numbered
+    return found
 
 
 class _Stretch(NamedTuple):
