@@ -137,7 +137,7 @@ def test_concurrency_has_a_bound(folder: str) -> None:
 
 def test_what_is_sent_is_plain(folder: str) -> None:
     with serving(HEALTHY) as server:
-        asked(server, folder)
+        asked(server, folder, concurrency=1)
     request = server.requests[0]
     assert set(server.paths) == {"/v1/chat/completions"}
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"

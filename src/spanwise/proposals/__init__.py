@@ -103,7 +103,7 @@ class Proposer:
             if key in found and not fault_of(found[key], lines):
                 self._report.cached += 1
                 waiting.append(_ready(Proposal(found[key])))
-            elif key in self._known:
+            elif key in self._known and not _failed(self._known[key]):
                 self._report.cached += 1
                 waiting.append(self._known[key].result)
             else:
@@ -157,6 +157,11 @@ def _own_proposal(propose: Propose, window: Window) -> Proposal:
         if not fault_of(starts, len(window.lines)):
             return Proposal(tuple(starts))  # type: ignore[arg-type]
     return Proposal(failure=_WRONG)
+
+
+def _failed(answer: Future[Proposal]) -> bool:
+    """Whether a question came back without an answer: then it may be asked again for another document."""
+    return answer.done() and answer.result().failure is not None
 
 
 def _ready(proposal: Proposal) -> Callable[[], Proposal]:
