@@ -146,7 +146,8 @@ def _chunk_all(
 @contextmanager
 def proposing(jobs: list[Job]) -> Iterator[Proposer | None]:
     """Give whoever proposes for all files of `smart`; refuse before any work what can't be asked."""
-    asking = [terms_of(job.settings.options) for job in jobs if is_smart(job)]
+    settings = {id(job.settings): job.settings for job in jobs if is_smart(job)}
+    asking = [terms_of(one.options) for one in settings.values()]
     if not asking:
         yield None
         return

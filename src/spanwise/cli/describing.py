@@ -28,7 +28,7 @@ def run_strategies(arguments: argparse.Namespace) -> int:
         screen.line(f"  {_purpose(name)}\n")
         rows = [("option", "default", "may be", "what it does")]
         rows += [
-            (f"--{item.name.replace('_', '-')}", _word(item.default), _range(item), item.metadata["help"])
+            (_flag(item), _word(item.default), _range(item), item.metadata["help"])
             for item in fields(STRATEGIES[name].options)
         ]
         for line in table(rows, width=screen.width - 2, wrapped=True):
@@ -80,6 +80,11 @@ def _purpose(name: str) -> str:
     words = (sys.modules[type(STRATEGIES[name]).__module__].__doc__ or "").split("\n\n")
     opening = " ".join(words[0].split()).removeprefix(f"`{name}`: ")
     return opening[0].upper() + opening[1:]
+
+
+def _flag(item: Field[Any]) -> str:
+    """Name an option as the command line does; a secret has no flag, only a name in the config file."""
+    return str(item.name) if item.metadata["secret"] else f"--{item.name.replace('_', '-')}"
 
 
 def _word(value: Any) -> str:

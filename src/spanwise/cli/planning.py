@@ -16,9 +16,9 @@ from spanwise.documents import Document
 from spanwise.errors import SpanwiseError
 from spanwise.options import options_of
 from spanwise.proposals import Estimate, Report, estimated
-from spanwise.proposals.terms import with_environment
+from spanwise.proposals.terms import check_prices, with_environment
 from spanwise.settings import Config, Settings, in_force, plan_layer, plans_of, settings_of
-from spanwise.strategies.smart import SmartOptions
+from spanwise.strategies.smart import ASKING, SmartOptions
 from spanwise.windows import Window
 
 _SAMPLE: Final = Path(__file__).parent.parent / "demo" / "documents" / "handbook.en.md"
@@ -40,11 +40,9 @@ def run_plans(arguments: argparse.Namespace, config: Config) -> int:
         print_json(rows)
         return 0
     screen = Screen(sys.stdout)
-    head = ("plan", "strategy", "options", "cost of 1K tokens", "latency", "use", "tenants")
-    lines = [
-        tuple(shown(row[name]) for name in ("plan", "strategy", "words", "cost", "latency", "use", "who"))
-        for row in rows
-    ]
+    head = ("plan", "strategy", "cost of 1K tokens", "latency", "use", "tenants", "options")
+    names = ("plan", "strategy", "cost", "latency", "use", "who", "words")
+    lines = [tuple(shown(row[name]) for name in names) for row in rows]
     for line in table([head, *lines], width=screen.width, wrapped=True):
         screen.line(line)
     name = one_line(arguments.sample) if arguments.sample else "the English handbook of the demo"
@@ -61,7 +59,13 @@ def _plan(config: Config, name: str, document: Document) -> dict[str, Any]:
         settings = settings_of(in_force([*Config(config.path, config.general).layers(None), layer]))
         cost, latency = _measured(settings, document)
     except SpanwiseError as error:
-        cost, latency, settings = str(error).splitlines()[0], "", Settings(row["strategy"], "", {}, {})
+        return row | {
+            "cost": "",
+            "latency": "",
+            "tenants": who,
+            "who": ", ".join(who),
+            "words": str(error).splitlines()[0],
+        }
     secret = {item for item, declared in SmartOptions.__dataclass_fields__.items() if declared.metadata["secret"]}
     options = {key: "***" if key in secret else value for key, value in settings.options.items()}
     words = ", ".join(f"{key} {value}" for key, value in options.items())
@@ -80,7 +84,7 @@ def _measured(settings: Settings, document: Document) -> tuple[str, str]:
         tokens = task.tokens.count(0, len(document.text))
         cost = "prices not known" if about.cost is None else f"{about.cost / max(tokens, 1) * 1000:.6f}"
         more = {"proposer": _every_tenth}
-        options = {key: value for key, value in options.items() if key in _SIZES}
+        options = {key: value for key, value in options.items() if key not in ASKING}
     times = []
     for _ in range(_TIMES):
         begun = time.perf_counter()
@@ -131,6 +135,8 @@ def dry_run(jobs: Sequence[Job], *, as_json: bool) -> list[Outcome]:
         return estimated(begin(document, settings.strategy, settings.tokenizer, (), settings.options).task, known)
 
     asked = [job for job in jobs if is_smart(job)]
+    for settings in {id(job.settings): job.settings for job in asked}.values():
+        check_prices(options_of(SmartOptions, settings.options))
     for job in asked:
         found = guarded(job, estimate)
         if isinstance(found, Outcome):
@@ -177,10 +183,6 @@ _NAMES: Final = {
     "documents": "documents", "asked_about": "for a model", "windows": "windows", "cached": "answers in the cache",
     "calls": "calls", "input_tokens": "tokens to send", "output_tokens": "tokens expected back", "cost": "cost",
 }  # fmt: skip
-_SIZES: Final = (
-    "max_tokens", "target_tokens", "min_tokens", "overlap_tokens", "template", "max_heading_levels", "mix_code",
-    "window_tokens",
-)  # fmt: skip
 
 
 def report_line(report: Report) -> str:

@@ -81,9 +81,7 @@ class Endpoint:
             trust_env=not own,
         )
         key = terms.api_key or "none"
-        self._client = openai.AsyncOpenAI(
-            base_url=terms.endpoint, api_key=key, organization="", project="", max_retries=0, http_client=http
-        )
+        self._client = openai.AsyncOpenAI(base_url=terms.endpoint, api_key=key, max_retries=0, http_client=http)
 
     async def ask(self, messages: Messages) -> Answer:
         """Ask once."""
