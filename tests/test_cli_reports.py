@@ -496,7 +496,7 @@ def test_strategies_show_every_option_with_its_default(capsys: Captured) -> None
     for name, strategy in STRATEGIES.items():
         part = out[out.index(f"{name}\n") :]
         for item in fields(strategy.options):
-            flag = f"--{item.name.replace('_', '-')}"
+            flag = item.name if item.metadata["secret"] else f"--{item.name.replace('_', '-')}"
             line = next(line for line in part.splitlines() if line.split()[:1] == [flag])
             words = {"True": "on", "False": "off", "None": "none"}
             assert line.split()[1] == words.get(str(item.default), str(item.default))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import sqlite3
 import subprocess
 import sys
@@ -402,6 +403,28 @@ def test_bounds_hold_for_all_documents_of_a_proposer(folder: str) -> None:
         for document in documents:
             spanwise.chunk(document, "smart", proposer=proposer)
         assert server.calls == proposer.report.calls == 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_chaos(seed: int, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breaker, "FIRST_REST", 0.01)
+    chance = random.Random(seed)
+    faults = [behaviour for name, behaviour in DEAD.items() if "429 for" not in name and "429 until" not in name]
+    most = chance.randrange(20, 60)
+
+    def chaos(handler: Handler, request: Request) -> None:
+        (HEALTHY if chance.random() < 0.5 else chance.choice(faults))(handler, request)
+
+    more = {"timeout": 0.3, "max_calls": most, "max_cost": 0.05, "input_price": 1.0, "output_price": 1.0}
+    with serving(chaos) as server, Proposer(**options(server, folder, **more)) as proposer:
+        for number in range(12):
+            document = spanwise.read_text(f"# {number}\n\n{TEXT}")
+            records = [chunk.to_dict() for chunk in spanwise.chunk(document, "smart", proposer=proposer)]
+            assert broken_laws(document, records, tokenizer_of("cl100k"), 900) == []
+            assert not [one for one in spanwise.check(records, document) if one.level == "violation"]
+        report = proposer.report
+        assert server.calls <= report.calls <= most
+        assert (report.cost or 0.0) <= 0.05
 
 
 # ----------------------------------------------------------------------------------------------------------- breaker
