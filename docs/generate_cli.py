@@ -53,7 +53,8 @@ def strategy_options() -> str:
     ]
     for name in declared_options():
         defaults = (_default(strategy.options, name) for strategy in STRATEGIES.values())
-        lines.append(_row(f"`--{name.replace('_', '-')}`", *defaults))
+        flag = f"{name} (no flag)" if declared_options()[name].metadata["secret"] else f"--{name.replace('_', '-')}"
+        lines.append(_row(f"`{flag}`", *defaults))
     return "\n".join(lines) + "\n"
 
 

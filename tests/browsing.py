@@ -10,6 +10,7 @@ from typing import Any, Final
 from playwright.sync_api import Browser, Page, Playwright
 
 import spanwise
+from proposing import offline
 from spanwise.documents import Document
 from spanwise.inspection import Inspection, Sizes, page_of
 from spanwise.options import options_of
@@ -24,9 +25,13 @@ def launched(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
 
 
+def _chunked(document: Document, strategy: str, options: dict[str, Any]) -> tuple[spanwise.Chunk, ...]:
+    return spanwise.chunk(document, strategy, offsets=("utf16",), **offline(strategy), **options)
+
+
 def records_of(document: Document, strategy: str = "structure", **options: Any) -> list[dict[str, Any]]:
     """Chunk with UTF-16 offsets, as the page needs them."""
-    return [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, offsets=("utf16",), **options)]
+    return [chunk.to_dict() for chunk in _chunked(document, strategy, options)]
 
 
 def html_of(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
+from fake_endpoint import Server, serving, topics
 
 settings.register_profile(
     "spanwise",
@@ -36,3 +39,19 @@ def word_piece(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
     tokenizer.save(str(path))
     return str(path)
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator[Server]:
+    """Serve a model that takes every line with an even number of characters for the start of a topic."""
+    with serving(topics(lambda line: len(line) % 2 == 0)) as server:
+        yield server
+
+
+@pytest.fixture
+def endpoint(model: Server, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Name the model in the environment, so that `smart` can be chosen like any other strategy; give its address."""
+    monkeypatch.setenv("SPANWISE_ENDPOINT", model.url)
+    monkeypatch.setenv("SPANWISE_MODEL", "even")
+    monkeypatch.setenv("SPANWISE_CACHE", str(tmp_path_factory.mktemp("cache")))
+    return model.url

@@ -15,7 +15,7 @@ from spanwise import Document
 from spanwise.documents import Block, Part
 
 NEVER_CONTENT = {"front_matter", "comment", "definition"}
-LEFT_OUT_BY = {"structure": {"heading", "rule"}}
+LEFT_OUT_BY = {"structure": {"heading", "rule"}, "smart": {"heading", "rule"}}
 BY_LEAF = {"blocks"}
 TWO_LEVELS = {"hierarchical"}
 MARK_ALONE = re.compile(r"([-*+]|\d+[.)])(\s+\[[ xX]\])?")

@@ -62,10 +62,11 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
 
 def test_all_holds_what_the_contract_names() -> None:
     assert set(spanwise.__all__) == {
-        "Block", "Chunk", "Document", "DocumentError", "EndpointError", "Explanation", "Finding", "Hit", "Hits",
-        "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece",
-        "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "check",
-        "chunk", "open_store", "read", "read_pages", "read_text", "read_vault", "search", "translate",
+        "Block", "ChosenPlan", "Chunk", "Document", "DocumentError", "EndpointError", "Estimate", "Explanation",
+        "Finding", "Hit", "Hits", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError",
+        "Page", "Part", "Piece", "Proposer", "Report", "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer",
+        "UnreadableError", "Vault", "Weights", "Window", "check", "chunk", "estimate", "open_store", "plan", "read",
+        "read_pages", "read_text", "read_vault", "search", "translate",
     }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import spanwise
+from proposing import offline
 from spanwise.checks import RULES, WARNINGS
 from spanwise.cli import main
 from spanwise.strategies import STRATEGIES
@@ -56,7 +57,7 @@ def test_whole_chunks_have_no_violation(
     document: spanwise.Document, strategy: str, template: str, max_tokens: int
 ) -> None:
     options: dict[str, Any] = {"max_tokens": max_tokens, "template": template}
-    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, **options)]
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, **offline(strategy), **options)]
     assert not rules(spanwise.check(records, document, **options))
     assert not rules(spanwise.check(records, **options))
 
@@ -301,6 +302,7 @@ def test_whole_files_pass(folder: Path, form: str, capsys: pytest.CaptureFixture
     assert "0 violations" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("endpoint")
 @pytest.mark.parametrize("dialect", ["spec-v1", "confluence"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_whole_dialects_pass(folder: Path, dialect: str, strategy: str, capsys: pytest.CaptureFixture[str]) -> None:

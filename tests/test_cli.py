@@ -190,13 +190,16 @@ def test_options_may_stand_between_paths(folder: Path, capsys: Captured) -> None
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_option_of_a_strategy_is_a_flag(strategy: str, folder: Path, capsys: Captured) -> None:
+def test_every_option_of_a_strategy_is_a_flag(strategy: str, folder: Path, capsys: Captured, endpoint: str) -> None:
     from dataclasses import fields
 
     flags: list[str] = []
     for item in fields(STRATEGIES[strategy].options):
+        if item.metadata["secret"]:
+            continue
         flag = f"--{item.name.replace('_', '-')}"
-        value = 700 if item.default is None else item.default
+        other = endpoint if item.name == "endpoint" else 700
+        value = other if item.default is None else item.default
         flags += [flag if value else flag.replace("--", "--no-", 1)] if isinstance(value, bool) else [flag, str(value)]
     code, out, err = chunked(capsys, "docs/a.md", "--strategy", strategy, *flags, "-q")
     assert code == 0, err
@@ -503,7 +506,8 @@ def test_a_misspelt_command_gets_a_hint(folder: Path, capsys: Captured) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "chunk", "check", "read", "stats", "diff", "strategies", "config", "demo", "completion"]
+    "command",
+    ["", "chunk", "check", "read", "stats", "diff", "strategies", "plans", "cache", "config", "demo", "completion"],
 )
 def test_help_fits_a_screen_and_shows_examples(command: str, capsys: Captured) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -798,7 +802,7 @@ def test_a_job_that_kills_its_worker_costs_no_other() -> None:
 
 def test_a_worker_that_dies_is_a_file_that_failed(folder: Path, capsys: Captured) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spanwise.cli.chunking.chunk_files", deadly_for_c)
+        patch.setattr("spanwise.batches.chunk_files", deadly_for_c)
         code, out, err = chunked(capsys, "docs", "--jobs", "2")
     assert code == 1
     assert {record["metadata"]["file_path"] for record in records(out)} == {"docs/a.md"}

@@ -496,7 +496,7 @@ def test_strategies_show_every_option_with_its_default(capsys: Captured) -> None
     for name, strategy in STRATEGIES.items():
         part = out[out.index(f"{name}\n") :]
         for item in fields(strategy.options):
-            flag = f"--{item.name.replace('_', '-')}"
+            flag = item.name if item.metadata["secret"] else f"--{item.name.replace('_', '-')}"
             line = next(line for line in part.splitlines() if line.split()[:1] == [flag])
             words = {"True": "on", "False": "off", "None": "none"}
             assert line.split()[1] == words.get(str(item.default), str(item.default))
@@ -540,10 +540,12 @@ def test_strategies_as_json_are_a_schema(capsys: Captured) -> None:
 TYPES: dict[str, Any] = {"integer": int, "number": (int, float), "boolean": bool, "string": str, "null": type(None)}
 
 
+@pytest.mark.usefixtures("endpoint")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_schema_allows_what_the_library_allows(strategy: str, capsys: Captured) -> None:
     properties = orjson.loads(said(capsys, "strategies", strategy, "--json"))["$defs"][strategy]["properties"]
     document = spanwise.read_text("Words.")
+    more: dict[str, Any] = {"input_price": 1, "output_price": 1} if strategy == "smart" else {}
     for name, rules in properties.items():
         if name == "strategy":
             continue
@@ -553,7 +555,7 @@ def test_the_schema_allows_what_the_library_allows(strategy: str, capsys: Captur
         assert rules["description"]
         edges = [rules[key] for key in ("minimum", "maximum") if key in rules] + rules.get("enum", [])
         for value in edges:
-            assert spanwise.chunk(document, strategy, **{name: value})
+            assert spanwise.chunk(document, strategy, **more | {name: value})
         beyond = [rules["minimum"] - 1] if "minimum" in rules else []
         beyond += [rules["maximum"] + 1] if "maximum" in rules else []
         beyond += ["nothing"] if "enum" in rules else []

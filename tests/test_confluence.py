@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 import spanwise
 from document_laws import assert_document
 from laws import broken_laws
+from proposing import offline
 from spanwise import Block, Document, Part, UnreadableError
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import tokenizer_of
@@ -262,7 +263,7 @@ def test_rendered_pages(view: str) -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_laws(strategy: str) -> None:
     document = read(json.dumps({**EXPORT, "body": {"storage": {"value": "".join(ELEMENTS)}}}))
-    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, max_tokens=60)]
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, max_tokens=60, **offline(strategy))]
     assert broken_laws(document, records, tokenizer_of("cl100k"), 60) == []
 
 

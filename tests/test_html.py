@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 import spanwise
 from document_laws import assert_document
 from laws import broken_laws
+from proposing import offline
 from spanwise import Document, OptionError, Part, UnreadableError
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import tokenizer_of
@@ -332,7 +333,7 @@ def test_two_files_of_one_address_have_two_ids(tmp_path: Path) -> None:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_laws(strategy: str) -> None:
     document = read(PAGE * 3)
-    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, max_tokens=60)]
+    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, max_tokens=60, **offline(strategy))]
     assert broken_laws(document, records, tokenizer_of("cl100k"), 60) == []
 
 

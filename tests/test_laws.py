@@ -16,6 +16,7 @@ import spanwise
 from hostile import HOSTILE
 from laws import broken_laws
 from made_markdown import markdown
+from proposing import offline
 from spanwise.readers import FORMATS
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import TOKENIZERS, tokenizer_of
@@ -28,7 +29,8 @@ SIZES = (16, 17, 23, 40, 100, 300, 900, 1_000_000)
 def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
     """Chunk a text and fail with the laws that the chunks break."""
     document = spanwise.read_text(text, form)
-    records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, tokenizer, **options)]
+    chunks = spanwise.chunk(document, strategy, tokenizer, **offline(strategy), **options)
+    records = [chunk.to_dict() for chunk in chunks]
     limits = options.get("max_tokens"), options.get("parent_tokens")
     assert broken_laws(document, records, tokenizer_of(tokenizer), *limits) == []
     return records
@@ -42,11 +44,13 @@ def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
         options["max_chars"] = draw(st.sampled_from((1, 7, 100, 1000)))
     if strategy != "simple" or draw(st.booleans()):
         options["max_tokens"] = draw(st.sampled_from(SIZES))
-    if strategy in {"structure", "hierarchical"}:
+    if strategy in {"structure", "hierarchical", "smart"}:
         options["mix_code"] = draw(st.booleans())
     if strategy == "hierarchical":
         options["overlap_tokens"] = draw(st.sampled_from((0, 3, 8)))
         options["parent_tokens"] = options["max_tokens"] * draw(st.sampled_from((1, 2, 5)))
+    if strategy == "smart":
+        options["window_tokens"] = draw(st.sampled_from((200, 2000)))
     if strategy == "blocks":
         options["overlap_tokens"] = draw(st.sampled_from((0, 3, 8)))
         options["include_page_tag"] = draw(st.booleans())
@@ -118,8 +122,10 @@ def test_a_megabyte_under_a_template(name: str, template: str) -> None:
 def test_same_bytes_in_another_process(strategy: str) -> None:
     program = (
         "import json, sys, spanwise\n"
+        "from proposing import offline\n"
         "document = spanwise.read_text(sys.stdin.read())\n"
-        f"records = [chunk.to_dict() for chunk in spanwise.chunk(document, {strategy!r})]\n"
+        f"chunks = spanwise.chunk(document, {strategy!r}, **offline({strategy!r}))\n"
+        "records = [chunk.to_dict() for chunk in chunks]\n"
         "sys.stdout.write(json.dumps(records))\n"
     )
     text = "# A\n\nOne. Two.\n\n- a\n- b\n\n| x |\n|---|\n| 1 |\n\n```\ncode\n```\n" * 40
@@ -134,5 +140,5 @@ def test_same_bytes_in_another_process(strategy: str) -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    here = json.dumps([chunk.to_dict() for chunk in spanwise.chunk(spanwise.read_text(text), strategy)])
-    assert outputs == {here}
+    chunks = spanwise.chunk(spanwise.read_text(text), strategy, **offline(strategy))
+    assert outputs == {json.dumps([chunk.to_dict() for chunk in chunks])}

@@ -24,6 +24,7 @@ from made_pdfs import read_made
 from pdf_makers import MAKERS, headings_by_size, made
 from pdf_prints import PRINTS, printed
 from pdf_texts import LANGUAGES
+from proposing import offline
 from spanwise import Block, Document
 from spanwise.strategies import STRATEGIES
 from spanwise.tokens import tokenizer_of
@@ -46,7 +47,8 @@ def test_the_laws_hold_under_every_strategy(name: str, language: str, tmp_path: 
     assert_document(document)
     tokenizer = tokenizer_of("cl100k")
     for strategy in STRATEGIES:
-        records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, tokenizer, max_tokens=LIMIT)]
+        chunks = spanwise.chunk(document, strategy, tokenizer, max_tokens=LIMIT, **offline(strategy))
+        records = [chunk.to_dict() for chunk in chunks]
         assert broken_laws(document, records, tokenizer, LIMIT) == []
         for record in records:
             assert_pages_of(document, record)

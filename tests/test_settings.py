@@ -359,7 +359,8 @@ def test_every_option_of_every_strategy_is_a_setting(folder: Path) -> None:
         name for strategy in STRATEGIES.values() for name in strategy.options.__dataclass_fields__
     }
     for name, item in declared_options().items():
-        default = orjson.dumps(item.default).decode() if item.default is not None else "700"
+        other = '"words"' if item.metadata["kind"] is str else "700"
+        default = orjson.dumps(item.default).decode() if item.default is not None else other
         files(folder, {"one.toml": f"{name} = {default}\n"})
         general = load_config(folder / "one.toml").general
         assert general is not None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from spanwise.api import chunk, read, read_pages, read_text
+    from spanwise.api import chunk, estimate, read, read_pages, read_text
     from spanwise.checks import Finding, check
     from spanwise.chunks import Chunk
     from spanwise.dialects import translate
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         UnreadableError,
     )
     from spanwise.pieces import Piece
+    from spanwise.plans import ChosenPlan, plan
+    from spanwise.proposals import Estimate, Proposer, Report
     from spanwise.retrieval.searching import search
     from spanwise.retrieval.values import Explanation, Hit, Hits
     from spanwise.retrieval.weights import Weights
@@ -30,14 +32,17 @@ if TYPE_CHECKING:
     from spanwise.stores import open_store
     from spanwise.tokens import Tokenizer, TokenMap
     from spanwise.vaults import Vault, read_vault
+    from spanwise.windows import Window
 
 _HOMES = {
     "Block": "documents",
+    "ChosenPlan": "plans",
     "Chunk": "chunks",
     "Document": "documents",
     "DocumentError": "errors",
-    "Explanation": "retrieval.values",
     "EndpointError": "errors",
+    "Estimate": "proposals",
+    "Explanation": "retrieval.values",
     "Finding": "checks",
     "Hit": "retrieval.values",
     "Hits": "retrieval.values",
@@ -50,6 +55,8 @@ _HOMES = {
     "Page": "documents",
     "Part": "documents",
     "Piece": "pieces",
+    "Proposer": "proposals",
+    "Report": "proposals",
     "Span": "spans",
     "SpanwiseError": "errors",
     "StoreError": "errors",
@@ -58,22 +65,26 @@ _HOMES = {
     "UnreadableError": "errors",
     "Vault": "vaults",
     "Weights": "retrieval.weights",
+    "Window": "windows",
     "check": "checks",
     "chunk": "api",
+    "estimate": "api",
     "open_store": "stores",
-    "read_vault": "vaults",
+    "plan": "plans",
     "read": "api",
     "read_pages": "api",
     "read_text": "api",
+    "read_vault": "vaults",
     "search": "retrieval.searching",
     "translate": "dialects",
 }
 
 __all__ = [
-    "Block", "Chunk", "Document", "DocumentError", "EndpointError", "Explanation", "Finding", "Hit", "Hits", "LeftOut",
-    "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece", "Span",
-    "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "check", "chunk",
-    "open_store", "read", "read_pages", "read_text", "read_vault", "search", "translate",
+    "Block", "ChosenPlan", "Chunk", "Document", "DocumentError", "EndpointError", "Estimate", "Explanation", "Finding",
+    "Hit", "Hits", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part",
+    "Piece", "Proposer", "Report", "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError",
+    "Vault", "Weights", "Window", "check", "chunk", "estimate", "open_store", "plan", "read", "read_pages", "read_text",
+    "read_vault", "search", "translate",
 ]  # fmt: skip
 
 

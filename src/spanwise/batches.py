@@ -9,24 +9,28 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, NamedTuple, TypeVar
 
-from spanwise.api import chunk
+from spanwise.api import Begun, begin, finish
 from spanwise.chunks import Chunk
 from spanwise.dialects import DEFAULT_PREFIX, Setting, translated
 from spanwise.documents import Document
 from spanwise.errors import SpanwiseError, UnreadableError
+from spanwise.proposals import Proposer
 from spanwise.quiet import collect_seldom, collector_paused
 from spanwise.readers import Access, read_bytes, read_file
 from spanwise.records import Run, records_of
 from spanwise.settings import Settings
+from spanwise.strategies.smart import Smart
 
 _BATCH_BYTES: Final = 1 << 18
 _BATCH_FILES: Final = 64
+_ASKED_AHEAD: Final = 32  # documents that a model may have been asked about before the first of them is done
 _AHEAD: Final = 4  # batches that each worker may be ahead of the writer: this keeps the memory flat
 
 Given = TypeVar("Given")
@@ -67,9 +71,14 @@ class Outcome(NamedTuple):
 
 def chunk_file(job: Job) -> Outcome:
     """Read and chunk one file, and write the records as JSON lines."""
+    with collector_paused:
+        return guarded(job, _chunked)
+
+
+def guarded(job: Job, work: Callable[[Job], Done]) -> Done | Outcome:
+    """Do something with a file; what goes wrong is its outcome."""
     try:
-        with collector_paused:
-            return _chunked(job)
+        return work(job)
     except SpanwiseError as error:
         return Outcome(job.file, error=error)
     except (MemoryError, RecursionError) as error:
@@ -78,12 +87,72 @@ def chunk_file(job: Job) -> Outcome:
 
 
 def _chunked(job: Job) -> Outcome:
+    return _finished(_begun(job))
+
+
+class _Underway(NamedTuple):
+    """A file that is read; its chunks are still to come."""
+
+    job: Job
+    begun: Begun
+    size: int
+    notes: tuple[str, ...]
+
+
+def _begun(job: Job) -> _Underway:
     document, size = document_of(job)
-    settings, order = job.settings, job.order
-    chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=order.offsets, **settings.options)
+    settings = job.settings
     notes = tuple(dict.fromkeys(item.reason for item in document.left_out if not item.usual))
-    lines = _lines(chunks, job)
+    begun = begin(document, settings.strategy, settings.tokenizer, job.order.offsets, settings.options)
+    return _Underway(job, begun, size, notes)
+
+
+def _finished(underway: _Underway) -> Outcome:
+    job, begun, size, notes = underway
+    lines = _lines(finish(begun), job)
     return Outcome(job.file, lines, lines.count(b"\n"), size, notes)  # a dialect may leave some out
+
+
+def chunk_all(
+    jobs: Sequence[tuple[Job, int]], workers: int, lost: Callable[[Job], Outcome], proposer: Proposer | None
+) -> Iterator[Outcome]:
+    """Chunk files, given with their sizes, and give what becomes of them in their order.
+
+    Those of `smart` stay in this process, where one proposer keeps the bounds for all of them.
+    """
+    others = in_order(chunk_files, batched((job, size) for job, size in jobs if not is_smart(job)), workers, lost)
+    if proposer is None:
+        yield from others
+        return
+    asked = _asked(proposer, (job for job, _ in jobs if is_smart(job)))
+    for job, _ in jobs:
+        yield next(asked if is_smart(job) else others)
+
+
+def is_smart(job: Job) -> bool:
+    """Whether a file's chunks are proposed by a model."""
+    return job.settings.strategy == Smart.name
+
+
+def _asked(proposer: Proposer, jobs: Iterable[Job]) -> Iterator[Outcome]:
+    """Read ahead of the answers, so that a model has always something to do, but not far, so that memory stays flat."""
+    waiting: deque[_Underway | Outcome] = deque()
+
+    def asked(job: Job) -> _Underway:
+        underway = _begun(job)
+        task = underway.begun.task
+        task.answers = proposer.ask(task, Smart().questions(task), job.settings.options)
+        return underway
+
+    def done(first: _Underway | Outcome) -> Outcome:
+        return first if isinstance(first, Outcome) else guarded(first.job, lambda _: _finished(first))
+
+    for job in jobs:
+        waiting.append(guarded(job, asked))
+        if len(waiting) > _ASKED_AHEAD:
+            yield done(waiting.popleft())
+    while waiting:
+        yield done(waiting.popleft())
 
 
 def chunk_files(jobs: Sequence[Job]) -> list[Outcome]:

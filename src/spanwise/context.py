@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -24,6 +24,7 @@ from spanwise.pieces import Around, Piece, Plan, Settled, joiner_between, render
 from spanwise.spans import without
 from spanwise.templates import Template
 from spanwise.tokens import NEAR, TokenMap
+from spanwise.windows import Proposal
 
 _TRIES = 3
 _PROSE = frozenset({"paragraph", "list", "quote", "html", "heading"})
@@ -44,9 +45,12 @@ NOTHING = Repeated()
 class Task:
     """One document to be chunked one way: what every step of it looks at."""
 
-    def __init__(self, document: Document, tokens: TokenMap, options: Any) -> None:
+    def __init__(
+        self, document: Document, tokens: TokenMap, options: Any, leaves_out: frozenset[str] = frozenset()
+    ) -> None:
         """Refuse a limit of which the embedder's own tokens take more than half."""
         self.document = document
+        self.left_out = LEFT_OUT_KINDS | leaves_out  # the kinds of blocks that are no content here
         self.text = document.text
         self.tokens = tokens
         self.options = options
@@ -59,11 +63,15 @@ class Task:
         self._language = document.metadata.language
         self.contexts: dict[int, Any] = {}  # what the parts of a block repeat, once it is known
         self.parents: Sequence[Settled] = ()  # what all cores must lie in, where a strategy has two levels
+        # waits for what was proposed, if anybody was asked
+        self.answers: Callable[[], Sequence[Proposal]] | None = None
+        self.numbered: Any = None  # the lines that somebody was shown, once they are known
+        self.notes: list[tuple[int, int, str]] = []  # ranges of which the strategy has something to say, in order
         self._template = Template(options, document.metadata.title, tokens.tokenizer, self.limit)
 
     def within(self, limit: int) -> Task:
         """Give the same task under another limit."""
-        return Task(self.document, self.tokens, replace(self.options, max_tokens=limit))
+        return Task(self.document, self.tokens, replace(self.options, max_tokens=limit), self.left_out)
 
     @cached_property
     def language(self) -> str:
@@ -82,7 +90,12 @@ class Task:
     @cached_property
     def holes(self) -> list[Range]:
         """The ranges that are never content."""
-        return [(block.start, block.end) for block in self.document.blocks if block.kind in LEFT_OUT_KINDS]
+        return [(block.start, block.end) for block in self.document.blocks if block.kind in self.left_out]
+
+    @cached_property
+    def block_edges(self) -> tuple[list[int], list[int]]:
+        """How many tokens have ended where each block begins, and where it ends."""
+        return self.tokens.at_edges([block[1:3] for block in self.document.blocks])
 
     @cached_property
     def _hole_tokens(self) -> list[int]:
@@ -352,7 +365,7 @@ def _cut_again(task: Task, plan: Plan, count: int) -> list[Plan]:
     goal = max(1, min(guess - 1, room - unseen))
     units, homes = list[Range](), list[int]()
     for index in range(plan.first, plan.last + 1):
-        if blocks[index].kind not in LEFT_OUT_KINDS:
+        if blocks[index].kind not in task.left_out:
             units += _units(task, index, plan, goal, room)
             homes += [index] * (len(units) - len(homes))
     groups = fill(tokens, units, goal, goal, goal)

@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from spanwise.errors import OptionError, did_you_mean
+from spanwise.errors import UNSAID, OptionError, did_you_mean
 
 SMALLEST_LIMIT: Final = 16
 _SIZES: Final = ("min_tokens", "target_tokens", "max_tokens", "parent_tokens")
@@ -23,10 +23,14 @@ def option(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     kind: type | None = None,
+    secret: bool = False,
 ) -> Any:
-    """Declare an option: its default, what it does, and what it may be; `kind` only where the default is None."""
+    """Declare an option: its default, what it does, and what it may be; `kind` only where the default is None.
+
+    A `secret` is never shown, and is no flag of the command line, where others could see it.
+    """
     rules = {"help": help, "low": low, "high": high, "choices": choices, "kind": kind or type(default)}
-    return field(default=default, metadata=rules)
+    return field(default=default, repr=not secret, metadata={**rules, "secret": secret})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +79,8 @@ def check_value(item: Field[Any], value: Any) -> None:
     accepted = (int, float) if wanted is float else (wanted,)
     if type(value) not in accepted:
         names = {int: "an integer", float: "a number", bool: "True or False", str: "a string"}
-        raise OptionError(item.name, f"must be {names[wanted]}", value=value, hint=f"the default is {item.default!r}")
+        said = UNSAID if rules["secret"] else value
+        raise OptionError(item.name, f"must be {names[wanted]}", value=said, hint=f"the default is {item.default!r}")
     if rules["choices"] and value not in rules["choices"]:
         rule = f"must be one of {', '.join(rules['choices'])}"
         raise OptionError(item.name, rule, value=value, hint=did_you_mean(value, rules["choices"]))

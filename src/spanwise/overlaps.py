@@ -7,7 +7,6 @@ from typing import Final
 
 from spanwise.context import Task, block_at
 from spanwise.cuts import Cutter, cell_cuts, line_cuts, sentence_cuts, word_break, word_starts
-from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.packing import Range
 from spanwise.pieces import Plan
 from spanwise.sentences import sentence_starts
@@ -104,7 +103,7 @@ def _leaves(task: Task, core: Plan, indices: Iterable[int]) -> Iterator[tuple[Ra
     """Give what of each content block lies in a core, with its kind."""
     for index in indices:
         block = task.document.blocks[index]
-        if block.kind not in LEFT_OUT_KINDS:
+        if block.kind not in task.left_out:
             yield (max(block.start, core.start), min(block.end, core.end)), block.kind
 
 
@@ -156,7 +155,7 @@ def _stretches(task: Task, previous: Plan, low: int, closed: frozenset[str]) -> 
     for index in range(max(block_at(task.document, low), previous.first), previous.last + 1):
         block = blocks[index]
         start, end = max(block.start, previous.start), min(block.end, previous.end)
-        if block.kind in LEFT_OUT_KINDS or end <= low or start >= end:
+        if block.kind in task.left_out or end <= low or start >= end:
             continue
         if block.kind not in closed:
             found.append((start, end))

@@ -42,11 +42,12 @@ class Run:
         offsets: Sequence[str],
         heading_levels: int,
         homes: Sequence[int | None] = (),
+        notes: Sequence[tuple[int, int, str]] = (),
     ) -> None:
         """Keep what the chunks look at.
 
         `heading_levels` is how many headings their tags name; `homes` say for each where its parent stands, if there
-        are two levels.
+        are two levels; `notes` are ranges, in order, of which the strategy has something to say.
         """
         self.document = document
         self.strategy = strategy
@@ -54,6 +55,7 @@ class Run:
         self.offsets = tuple(offsets)
         self.heading_levels = heading_levels
         self.homes = homes
+        self.notes = tuple(notes)
 
     def is_parent(self, index: int) -> bool:
         """Whether a chunk is one that others lie in."""
@@ -116,7 +118,14 @@ class Run:
         if starts:
             settled = self.settled[index]
             links = links[bisect_left(starts, settled.start) : bisect_left(starts, settled.end)]
-        return {**shared, "labels": shared["labels"].copy(), "links": links.copy(), "extra": shared["extra"].copy()}
+        extra = {**shared["extra"], **self._note(self.settled[index].start)}
+        return {**shared, "labels": shared["labels"].copy(), "links": links.copy(), "extra": extra}
+
+    def _note(self, start: int) -> dict[str, Any]:
+        """Give what the strategy has to say of a core that begins here, under the strategy's own name."""
+        place = bisect_right(self.notes, start, key=lambda note: note[0]) - 1
+        said = place >= 0 and start < self.notes[place][1]
+        return {self.strategy: {"fallback": self.notes[place][2]}} if said else {}
 
     @cached_property
     def content_ids(self) -> list[str]:
@@ -197,6 +206,8 @@ def core_blocks(document: Document, settled: Settled) -> list[int]:
     indices = range(settled.first, settled.last + 1)
     if len(indices) == 1:
         return [settled.first]
+    if settled.pieces:  # something between may be left out
+        return blocks_in(document, settled.pieces, "core")
     return [index for index in indices if document.blocks[index].kind not in LEFT_OUT_KINDS]
 
 

@@ -8,6 +8,10 @@
     strategy = "fixed"
     [search]
     title = 0.2                      # weights of search
+    [plans.premium]                  # what a plan says holds for whoever chooses it
+    strategy = "smart"
+    [tenants]                        # a tenant's documents are chunked by its plan
+    acme = "premium"
 
 Every value remembers where it comes from. An option that a chosen strategy doesn't have is refused, unless it was said
 for another strategy further away: then it doesn't concern this one.
@@ -19,7 +23,7 @@ import datetime
 import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
@@ -36,6 +40,13 @@ from spanwise.tokens import TOKENIZERS
 CONFIG_NAMES: Final = ("spanwise.toml", "pyproject.toml")
 _DEFAULTS: Final = {"strategy": "structure", "tokenizer": "cl100k"}
 _LISTS: Final = ("include", "exclude")
+_TABLES: Final = ("files", "plans", "tenants")
+DEFAULT_PLANS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "free": {"strategy": "fixed"},
+    "premium": {"strategy": "smart"},
+    "enterprise": {"strategy": "hierarchical"},
+}
+"""The plans that there are without a config file."""
 
 
 class Layer(NamedTuple):
@@ -70,17 +81,49 @@ class Config:
     general: Mapping[str, Any] | None = None
     special: Sequence[Mapping[str, Any]] = ()
     search: Mapping[str, float] | None = None  # weights, those that were said
+    plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what it says of plans
+    tenants: Mapping[str, str] = field(default_factory=dict)  # and of who has which
+    chosen: Layer | None = None  # the plan that was chosen for all files
 
     def layers(self, file: str | None) -> list[Layer]:
-        """Give what it says of a file, general first."""
+        """Give what it says of a file, general first, then the plan that was chosen or that its tenant has."""
+        chosen = [self.chosen] if self.chosen else []
         if self.path is None:
-            return []
+            return chosen
         name = _shown(self.path)
         layers = [Layer(name, self.general or {})]
         for entry in self.special if file is not None else ():
             if _matches(entry["glob"], self.path.parent, str(file)):
                 layers.append(Layer(f"{name} [{entry['glob']}]", {key: entry[key] for key in entry if key != "glob"}))
-        return layers
+        return layers + (chosen or self._tenants_plan(layers))
+
+    def _tenants_plan(self, layers: Sequence[Layer]) -> list[Layer]:
+        tenants = [layer.values["meta"]["tenant_id"] for layer in layers if "tenant_id" in layer.values.get("meta", {})]
+        plan = self.tenants.get(tenants[-1]) if tenants else None
+        return [plan_layer(self, plan)] if plan else []
+
+
+def plans_of(config: Config) -> dict[str, Mapping[str, Any]]:
+    """Give all plans: those that everybody has, and those of a config file, which may be named like them."""
+    return {**DEFAULT_PLANS, **config.plans}
+
+
+def plan_layer(config: Config, name: str) -> Layer:
+    """Give what a plan says."""
+    plans = plans_of(config)
+    if name not in plans:
+        hint = f"{did_you_mean(name, plans)}; [plans.{name}] in the config file would make it one"
+        raise OptionError("plan", "is not known", value=name, hint=hint)
+    return Layer(f"plan {name}", plans[name])
+
+
+def tenants_plan(config: Config, tenant: str) -> str:
+    """Give the name of a tenant's plan."""
+    if tenant not in config.tenants:
+        known = did_you_mean(tenant, config.tenants) if config.tenants else "there are none"
+        hint = f'{known}; write {tenant} = "premium" below [tenants] in the config file'
+        raise OptionError("tenant", "has no plan", value=tenant, hint=hint)
+    return config.tenants[tenant]
 
 
 @cache
@@ -114,13 +157,43 @@ def load_config(path: Path) -> Config:
         if not isinstance(entry.get("glob"), str):
             raise OptionError("glob", f"in [[files]] of {name} is missing", hint='write glob = "notes/**"')
         _check_patterns([entry["glob"]], "glob", name)
-    general = {key: value for key, value in data.items() if key not in {"files", "search"}}
-    return Config(
+    general = {key: value for key, value in data.items() if key not in _TABLES}
+    config = Config(
         path,
         _checked(general, name, path.parent, ("dialect", *_LISTS)),
         [_checked(entry, name, path.parent, ("glob",)) for entry in entries],
         _checked_weights(data.get("search", {}), name),
+        _checked_plans(_tables_in(data, "plans", name), name, path.parent),
+        _tables_in(data, "tenants", name),
     )
+    _check_tenants(config, name)
+    return config
+
+
+def _tables_in(data: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
+    found = data.get(key, {})
+    if not isinstance(found, dict):
+        raise OptionError(key, f"in {name} must be a table", value=found, hint=f"write [{key}]")
+    return found
+
+
+def _checked_plans(plans: Mapping[str, Any], name: str, home: Path) -> dict[str, Mapping[str, Any]]:
+    """Refuse a plan without a strategy, and options that its strategy doesn't have."""
+    checked: dict[str, Mapping[str, Any]] = {}
+    for plan, values in plans.items():
+        place = f"[plans.{plan}] of {name}"
+        if not isinstance(values, dict) or "strategy" not in values:
+            raise OptionError("strategy", f"in {place} is missing", hint=f'write [plans.{plan}] and strategy = "fixed"')
+        checked[plan] = _checked(values, place, home, ())
+        settings_of(in_force([Layer(place, checked[plan])]))
+    return checked
+
+
+def _check_tenants(config: Config, name: str) -> None:
+    for tenant, plan in config.tenants.items():
+        if not isinstance(plan, str) or plan not in plans_of(config):
+            hint = did_you_mean(str(plan), plans_of(config))
+            raise OptionError(tenant, f"in [tenants] of {name} must be the name of a plan", value=plan, hint=hint)
 
 
 def in_force(layers: Iterable[Layer]) -> dict[str, Value]:

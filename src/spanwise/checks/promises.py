@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from spanwise.checks.findings import Faults, Record, shortened
-from spanwise.documents import Block, Document, table_head
+from spanwise.documents import KINDS, Block, Document, table_head
 from spanwise.records import is_parent
 from spanwise.strategies.drafts import continues, is_finished, sentence_ends
 from spanwise.tokens import NEAR, Tokenizer
@@ -73,6 +73,22 @@ def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None, most: int | Non
 
 
 def _structure(case: Case) -> Faults:
+    yield from _structure_sections(case)
+    yield from _whole_if_they_fit(case, None)
+    yield from _structure_overlap(case)
+    yield from _repeated_head(case)
+
+
+def _smart(case: Case) -> Faults:
+    """Only paragraphs are cut by topic; where `structure` stepped in, it keeps its own promises but for that."""
+    if "smart" in case.record["metadata"].get("extra", {}):
+        yield from _structure_sections(case)
+    yield from _whole_if_they_fit(case, KINDS - {"paragraph"})
+    yield from _structure_overlap(case)
+    yield from _repeated_head(case)
+
+
+def _structure_sections(case: Case) -> Faults:
     record, blocks = case.record, case.document.blocks
     first, last = record["block_start_idx"], record["block_end_idx"]
     closing = [index for index in range(first, last + 1) if blocks[index].kind in _CLOSING]
@@ -82,9 +98,6 @@ def _structure(case: Case) -> Faults:
     mixed = sorted(alone & {block.kind for block in case.core})
     if mixed and len(case.core) > 1:
         yield "promise", f"a {mixed[0]} stands in one chunk with other blocks"
-    yield from _whole_if_they_fit(case, None)
-    yield from _structure_overlap(case)
-    yield from _repeated_head(case)
 
 
 def _structure_overlap(case: Case) -> Faults:
@@ -339,4 +352,5 @@ PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
     "simple": _simple,
     "blocks": _blocks,
     "hierarchical": _hierarchical,
+    "smart": _smart,
 }

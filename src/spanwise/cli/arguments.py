@@ -15,7 +15,7 @@ from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
 from spanwise.errors import did_you_mean
 from spanwise.offsets import MEASURES
 from spanwise.readers import INPUTS
-from spanwise.settings import declared_options
+from spanwise.settings import DEFAULT_PLANS, declared_options
 from spanwise.strategies import STRATEGIES
 
 _WIDTH: Final = 96
@@ -38,6 +38,7 @@ class _Later:
 checking, chunking, comparing, describing = map(_Later, ("checking", "chunking", "comparing", "describing"))
 indexing, inspecting, linking, reading = map(_Later, ("indexing", "inspecting", "linking", "reading"))
 demonstrating, searching, sizing, storing = map(_Later, ("demonstrating", "searching", "sizing", "storing"))
+_NAMED: Final = ("max_tokens", "target_tokens", "min_tokens", "overlap_tokens")
 _KEEP_ALL: Final = "keep what is not the main content of a web page"
 _EXIT_CODES: Final = (
     "exit codes: 0 all is well, 1 a file failed or a check found a violation, 2 wrong use, 3 not written"
@@ -95,8 +96,8 @@ def build_parser() -> Parser:
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for add in (
-        _chunk, _check, _index, _search, _store, _inspect, _read, _stats, _diff, _links, _strategies, _config, _demo,
-        _completion,
+        _chunk, _check, _index, _search, _store, _inspect, _read, _stats, _diff, _links, _strategies, _plans, _cache,
+        _config, _demo, _completion,
     ):  # fmt: skip
         add(commands)
     return parser
@@ -147,6 +148,7 @@ def _chunk(commands: Any) -> None:
     output.add_argument("--offsets", action="append", choices=MEASURES, default=[], metavar="NAME",
                         help=f"ranges in {' or '.join(MEASURES)} as well")  # fmt: skip
     output.add_argument("--lines", type=_number, default=8, metavar="N", help="lines of a piece in the view; 0: all")
+    output.add_argument("--dry-run", action="store_true", help="only say what smart would send, and what that costs")
     output.add_argument("-q", "--quiet", action="store_true", help="no progress and no summary")
     output.add_argument("-h", "--help", action="help", help="show this help message and exit")
     files = command.add_argument_group("files")
@@ -228,18 +230,22 @@ def _store_action(
 
 
 def _settings(command: argparse.ArgumentParser) -> None:
-    """Add strategy, tokenizer, config file and all options; the last are named in one paragraph to keep help short."""
+    """Add plan, strategy, tokenizer, config file and all options; of the last few are named, to keep help short."""
     default, *others = STRATEGIES
-    flags = " ".join(f"--{name.replace('_', '-')}" for name in declared_options())
-    paragraph = textwrap.fill(f"{flags} (what they mean: spanwise strategies)", _WIDTH - 4)
+    flags = " ".join(f"--{name.replace('_', '-')}" for name in _NAMED)
+    paragraph = textwrap.fill(f"{flags}, and more: spanwise strategies", _WIDTH - 4)
     group = command.add_argument_group("chunking", paragraph)
     group.add_argument(
         "--strategy", choices=STRATEGIES, metavar="NAME", help=", ".join([f"{default} (default)", *others])
     )
+    plans = f"{', '.join(DEFAULT_PLANS)} or your own; --tenant NAME: that tenant's"
+    group.add_argument("--plan", metavar="NAME", help=plans)
+    group.add_argument("--tenant", metavar="NAME", help=argparse.SUPPRESS)
     group.add_argument("--tokenizer", metavar="NAME", help="cl100k, o200k, approx, words, or a tokenizer.json")
     group.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
     for item in declared_options().values():
-        _add_option(group, item)
+        if not item.metadata["secret"]:  # the command line can be seen by others
+            _add_option(group, item)
 
 
 def _add_option(group: Any, item: Field[Any]) -> None:
@@ -382,6 +388,27 @@ def _strategies(commands: Any) -> None:
     )  # fmt: skip
     command.add_argument("names", nargs="*", metavar="NAME", help="only these")
     command.add_argument("--json", action="store_true", help="as JSON Schema")
+
+
+def _plans(commands: Any) -> None:
+    command = _command(
+        commands, "plans", "show the plans: strategy, options, cost, latency and who has them", describing.run_plans,
+        "spanwise plans", "spanwise plans --sample handbook.md", takes="",
+    )  # fmt: skip
+    command.add_argument("--sample", metavar="FILE", help="measure with this document, and not with one of the demo")
+    command.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
+    command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _cache(commands: Any) -> None:
+    command = _command(
+        commands, "cache", "show or clear the answers that smart keeps", describing.run_cache,
+        "spanwise cache status", "spanwise cache clear", takes="ACTION",
+    )  # fmt: skip
+    command.add_argument("action", choices=("status", "clear"), metavar="ACTION", help="status or clear")
+    command.add_argument("--cache", metavar="DIR", help="the folder; default: as for chunk")
+    command.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
+    command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _config(commands: Any) -> None:

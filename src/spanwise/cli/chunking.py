@@ -6,17 +6,20 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any, Final
 
-from spanwise.batches import Job, Order, Outcome, batched, chunk_files, in_order
+from spanwise.batches import Job, Order, Outcome, chunk_all, is_smart
+from spanwise.cli.planning import dry_run, report_line
 from spanwise.cli.terminal import Progress, Screen, for_people, one_line, said, shown
 from spanwise.cli.view import LEGEND
 from spanwise.cli.writing import Writer, opened, writer_of
 from spanwise.errors import OptionError, SpanwiseError, UnreadableError
 from spanwise.folders import Found, Patterns, find_files
+from spanwise.proposals import Proposer, terms_of
 from spanwise.readers import EXTENSIONS
 from spanwise.settings import (
     Config,
@@ -27,9 +30,12 @@ from spanwise.settings import (
     find_config,
     in_force,
     load_config,
+    plan_layer,
     settings_of,
+    tenants_plan,
     with_extra,
 )
+from spanwise.strategies.smart import ASKING
 from spanwise.tokens import TOKENIZERS, tokenizer_of
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
@@ -58,7 +64,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 1 if [tell(screen, progress, error) for error in found.failed] else 0
     if not jobs:
         raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=nothing_found(found))
-    return _chunk_all(jobs, found, form, arguments)
+    if arguments.dry_run:
+        return _dry(jobs, found, arguments)
+    with proposing(jobs) as proposer:
+        return _chunk_all(jobs, found, form, arguments, proposer)
 
 
 def prepared_folder(folder: str | None) -> str | None:
@@ -86,7 +95,9 @@ def _usual_format(output: str | None, dialect: str | None) -> str:
     return "view" if watched and not dialect else "jsonl"
 
 
-def _chunk_all(jobs: list[Job], found: Found, form: str, arguments: argparse.Namespace) -> int:
+def _chunk_all(
+    jobs: list[Job], found: Found, form: str, arguments: argparse.Namespace, proposer: Proposer | None
+) -> int:
     sizes = [(job, len(job.data) if job.data is not None else size_of(job.file)) for job in jobs]
     workers = workers_for(arguments.jobs, sum(size for _, size in sizes), len(jobs))
     on_screen = arguments.output is None and sys.stdout is not None and sys.stdout.isatty()
@@ -98,7 +109,7 @@ def _chunk_all(jobs: list[Job], found: Found, form: str, arguments: argparse.Nam
     with opened(arguments.output) as file:
         order = jobs[0].order if jobs else Order()
         writer = writer_of(form, file, order.dialect, lines=arguments.lines, offsets=order.offsets)
-        for outcome in in_order(chunk_files, batched(sizes), workers, _lost):
+        for outcome in chunk_all(sizes, workers, _lost, proposer):
             if outcome.error:
                 failed.append(tell(screen, progress, outcome.error, outcome.file))
             else:
@@ -107,7 +118,30 @@ def _chunk_all(jobs: list[Job], found: Found, form: str, arguments: argparse.Nam
     progress.clear()
     if not arguments.quiet:
         _sum_up(screen, progress, found, len(failed), legend=form == "view")
+        if proposer is not None:
+            screen.line(report_line(proposer.report), "head" if proposer.report.fallbacks else "dim")
     return 1 if failed else 0
+
+
+@contextmanager
+def proposing(jobs: list[Job]) -> Iterator[Proposer | None]:
+    """Give whoever proposes for all files of `smart`; refuse before any work what can't be asked."""
+    settings = {id(job.settings): job.settings for job in jobs if is_smart(job)}
+    asking = [terms_of(one.options) for one in settings.values()]
+    if not asking:
+        yield None
+        return
+    with Proposer(**{name: getattr(asking[0], name) for name in ASKING}) as proposer:
+        yield proposer
+
+
+def _dry(jobs: list[Job], found: Found, arguments: argparse.Namespace) -> int:
+    """Say what would be sent, and tell what can't be read."""
+    failed = dry_run(jobs, as_json=arguments.format in {"json", "jsonl"})
+    screen, progress = for_people(), Progress(0)
+    told = [tell(screen, progress, error) for error in found.failed]
+    told += [tell(screen, progress, outcome.error, outcome.file) for outcome in failed if outcome.error]
+    return 1 if told else 0
 
 
 def _written(writer: Writer, outcome: Outcome, screen: Screen, progress: Progress) -> None:
@@ -210,7 +244,13 @@ def nothing_found(found: Found) -> str:
 def config_of(arguments: argparse.Namespace) -> Config:
     """Read the config file that was named, else the nearest one."""
     path = Path(arguments.config).absolute() if arguments.config else find_config(Path.cwd())
-    return load_config(path) if path else Config()
+    config = load_config(path) if path else Config()
+    plan, tenant = getattr(arguments, "plan", None), getattr(arguments, "tenant", None)
+    if plan is None and tenant is None:
+        return config
+    layer = plan_layer(config, plan if plan is not None else tenants_plan(config, tenant or ""))
+    named = {"meta": {**layer.values.get("meta", {}), "tenant_id": tenant}} if tenant is not None else {}
+    return replace(config, chosen=Layer(layer.origin, {**layer.values, **named}))
 
 
 def flags_of(arguments: argparse.Namespace) -> list[Layer]:

@@ -7,9 +7,10 @@ import sys
 from dataclasses import Field, fields
 from typing import Any, Final
 
+from spanwise.cli import planning
 from spanwise.cli.chunking import config_of, flags_of
 from spanwise.cli.terminal import Screen, print_json, shown, table
-from spanwise.settings import Value, in_force, settings_of
+from spanwise.settings import Layer, Value, declared_options, in_force, settings_of
 from spanwise.strategies import STRATEGIES, strategy_of
 
 _JSON_TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
@@ -27,7 +28,7 @@ def run_strategies(arguments: argparse.Namespace) -> int:
         screen.line(f"  {_purpose(name)}\n")
         rows = [("option", "default", "may be", "what it does")]
         rows += [
-            (f"--{item.name.replace('_', '-')}", _word(item.default), _range(item), item.metadata["help"])
+            (_flag(item), _word(item.default), _range(item), item.metadata["help"])
             for item in fields(STRATEGIES[name].options)
         ]
         for line in table(rows, width=screen.width - 2, wrapped=True):
@@ -81,6 +82,11 @@ def _purpose(name: str) -> str:
     return opening[0].upper() + opening[1:]
 
 
+def _flag(item: Field[Any]) -> str:
+    """Name an option as the command line does; a secret has no flag, only a name in the config file."""
+    return str(item.name) if item.metadata["secret"] else f"--{item.name.replace('_', '-')}"
+
+
 def _word(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
@@ -102,7 +108,7 @@ def run_config(arguments: argparse.Namespace) -> int:
     config = config_of(arguments)
     said = in_force([*config.layers(arguments.file), *flags_of(arguments)])
     settings_of(said)
-    values = _with_defaults(said)
+    values = {name: _without_secret(name, value) for name, value in _with_defaults(said).items()}
     if config.search:
         values |= {
             f"search.{name}": Value(value, config.layers(None)[0].origin) for name, value in config.search.items()
@@ -120,6 +126,13 @@ def run_config(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _without_secret(name: str, value: Value) -> Value:
+    """Show that a secret was said, and not which."""
+    declared = declared_options().get(name)
+    hidden = declared is not None and declared.metadata["secret"] and value.value is not None
+    return Value("***", value.origin) if hidden else value
+
+
 def _with_defaults(said: dict[str, Value]) -> dict[str, Value]:
     """Fill in the options that nobody spoke of, as the strategy takes them beside those that were said."""
     from spanwise.options import options_of
@@ -129,6 +142,20 @@ def _with_defaults(said: dict[str, Value]) -> dict[str, Value]:
     first = {name: said[name] for name in ("strategy", "tokenizer")}
     inside = {item.name: said.get(item.name, Value(getattr(taken, item.name), "default")) for item in fields(options)}
     return first | inside | {name: value for name, value in said.items() if name not in first and name not in inside}
+
+
+def run_plans(arguments: argparse.Namespace) -> int:
+    """Show every plan."""
+    return planning.run_plans(arguments, config_of(arguments))
+
+
+def run_cache(arguments: argparse.Namespace) -> int:
+    """Show or empty the cache that `chunk` would use here."""
+    said = in_force([*config_of(arguments).layers(None), Layer("spanwise cache", {"strategy": "smart"})])
+    options: dict[str, Any] = {name: said[name].value for name in ("cache", "cache_mb") if name in said}
+    if arguments.cache is not None:
+        options["cache"] = arguments.cache
+    return planning.run_cache(arguments, options)
 
 
 def run_completion(arguments: argparse.Namespace) -> int:

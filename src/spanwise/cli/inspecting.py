@@ -100,7 +100,7 @@ def _inspection(job: Job, document: Document, records: list[dict[str, Any]]) -> 
 def _options(settings: Settings) -> Mapping[str, Any]:
     """Give all options as the strategy takes them: those that were said, and the defaults that bow to them."""
     taken = options_of(strategy_of(settings.strategy).options, settings.options)
-    return {item.name: getattr(taken, item.name) for item in fields(taken)}
+    return {item.name: getattr(taken, item.name) for item in fields(taken) if not item.metadata["secret"]}
 
 
 @contextmanager

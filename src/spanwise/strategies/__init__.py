@@ -14,6 +14,7 @@ from spanwise.strategies.heading import Heading
 from spanwise.strategies.hierarchical import Hierarchical
 from spanwise.strategies.sentence import Sentence
 from spanwise.strategies.simple import Simple
+from spanwise.strategies.smart import Smart
 from spanwise.strategies.structure import Structure
 from spanwise.strategies.window import Window
 
@@ -26,6 +27,7 @@ STRATEGIES: Final[dict[str, Strategy]] = {
     "simple": Simple(),
     "blocks": Blocks(),
     "hierarchical": Hierarchical(),
+    "smart": Smart(),
 }
 
 

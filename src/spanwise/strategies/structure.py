@@ -85,12 +85,7 @@ class Structure:
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack each section for itself, join what is too short, and say who may take overlap."""
-        blocks = task.document.blocks
-        whole = ((index, block.start, block.end) for index, block in enumerate(blocks))
-        plans: list[Plan] = []
-        for section, goes_on in _sections(drafts_of(task, whole)):
-            plans += planned(section_drafts(task, section, goes_on))
-        return plans
+        return plan_blocks(task, 0, len(task.document.blocks))
 
     def repeat(self, task: Task, plan: Plan) -> Repeated:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
@@ -99,6 +94,16 @@ class Structure:
     def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
         return prose_start(task, previous, free)
+
+
+def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
+    """Plan the blocks from one up to another as this strategy does with a document of them alone."""
+    blocks = task.document.blocks
+    whole = ((index, blocks[index].start, blocks[index].end) for index in range(low, high))
+    plans: list[Plan] = []
+    for section, goes_on in _sections(drafts_of(task, whole)):
+        plans += planned(section_drafts(task, section, goes_on))
+    return plans
 
 
 def drafts_of(task: Task, ranges: Iterable[tuple[int, int, int]]) -> list[Draft]:

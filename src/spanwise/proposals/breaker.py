@@ -1,0 +1,67 @@
+"""A circuit breaker: after failures in a row an endpoint is left alone for a while, so that a dead one costs little."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+FAILURES: Final = 5
+"""Failures in a row after which nobody is asked for a while; one that took all of its time counts twice."""
+FIRST_REST: Final = 15.0
+LONGEST_REST: Final = 600.0
+"""Seconds for which an endpoint is left alone: each time that it fails again, twice as long."""
+PATIENCE: Final = 60.0
+"""Seconds for which an endpoint may say that it is busy before it is left alone."""
+
+
+class Trouble(Enum):
+    """What may be wrong with a call."""
+
+    FAULT = "it failed, and may not fail again"
+    TIME = "it took too long"
+    BUSY = "the endpoint asks for patience"
+    REFUSED = "the endpoint doesn't take this question"
+    SHAPE = "the endpoint doesn't take this question, but may take it put more simply"
+    USELESS = "no question will be answered: a wrong key, no such model, no such place"
+
+
+class Breaker:
+    """Whether an endpoint may be asked; times are seconds of any clock that only goes forward."""
+
+    def __init__(self) -> None:
+        """Begin closed: all may ask."""
+        self._rest = FIRST_REST
+        self.succeeded()
+
+    def succeeded(self) -> None:
+        """Close: it answers."""
+        self._failures = 0
+        self._rest = FIRST_REST
+        self._until: float | None = None
+        self._probing = False
+        self._busy_since: float | None = None
+
+    def answered(self) -> None:
+        """Let the one that tries after a rest try once more: there is somebody, and the question was the trouble."""
+        self._probing = False
+
+    def allows(self, now: float) -> bool:
+        """Whether to ask now; after a rest one may try, and the others don't wait for what comes of it."""
+        if self._until is None:
+            return True
+        if now < self._until or self._probing:
+            return False
+        self._probing = True
+        return True
+
+    def failed(self, now: float, trouble: Trouble, rest: float = 0.0) -> None:
+        """Count a failure; open when it is one too many, for a `rest` that the endpoint asks for or one of our own."""
+        if trouble is Trouble.BUSY:
+            self._busy_since = now if self._busy_since is None else self._busy_since
+            opens = now - self._busy_since >= PATIENCE
+        else:
+            self._failures += 2 if trouble is Trouble.TIME else 1
+            opens = trouble is Trouble.USELESS or self._failures >= FAILURES
+        if opens or rest or self._probing:
+            self._until, self._probing = now + min(max(self._rest, rest), LONGEST_REST), False
+            self._rest = min(self._rest * 2, LONGEST_REST)
