@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import spanwise
+from conftest import DEMO
 from memory_store import MemoryStore
 from searching import TableEmbedder, note, stored
 from spanwise import OptionError, StoreError, Weights
@@ -357,3 +358,22 @@ def test_an_endpoint_that_is_down_leaves_the_words(store: Any, monkeypatch: pyte
     hits = spanwise.search("portal", store)
     assert set(names(hits)) == {"travel", "safety"}
     assert "does not answer" in hits.notes[0]
+
+
+def test_all_stores_agree(tmp_path: Path) -> None:
+    documents = [spanwise.read(path, document_id=path.stem) for path in sorted(DEMO.glob("*.md"))]
+    kept = open_store(str(tmp_path / "s.db"), create=True)
+    in_memory, in_file = (stored(documents, store=one, max_tokens=120) for one in (MemoryStore(), kept))
+    for question in (
+        "who approves a trip?",
+        "Prüfung von Palettenregalen",
+        "хранение архивов",
+        "权限申请",
+        "numer seryjny",
+    ):
+        first, second = (
+            [hit.to_dict() for hit in spanwise.search(question, one, limit=10)] for one in (in_memory, in_file)
+        )
+        assert first == second
+        assert first
+    kept.close()
