@@ -11,24 +11,21 @@ from spanwise.errors import OptionError
 
 _ALWAYS_ASKED: Final = 1_000  # chunks: so few are looked at in no time
 _SHARE: Final = 10  # a term in more than a tenth of the chunks says too little for what it costs
-_MOST_TOGETHER: Final = 100_000  # chunks of all terms: it bounds the time of a query in a large store
-_ASKED_ANYWAY: Final = 3
+_ASKED_TOGETHER: Final = 15_000  # chunks of all terms, or a tenth of the store: this bounds the time of any query
 
 
 def worth_asking(frequencies: Mapping[str, int], chunks: int) -> list[str]:
     """Give the terms that candidates are looked for by, the rarest first: those in many chunks cost much, say little.
 
-    Where all are in many chunks the rarest few are asked for, so that no query goes without an answer.
+    Where all are in many chunks the rarest are asked for, so that no query goes without an answer.
     """
     known = sorted((count, term) for term, count in frequencies.items() if count > 0)
     most = max(_ALWAYS_ASKED, chunks // _SHARE)
+    most_together = max(_ASKED_TOGETHER, chunks // _SHARE)
     together = accumulate(count for count, _ in known)
-    rare = [
-        term
-        for (count, term), so_far in zip(known, together, strict=True)
-        if count <= most and so_far <= _MOST_TOGETHER
-    ]
-    return rare or [term for _, term in known[:_ASKED_ANYWAY]]
+    cheap = [pair for pair, so_far in zip(known, together, strict=True) if so_far <= most_together]
+    rare = [term for count, term in cheap if count <= most]
+    return rare or [term for _, term in (cheap or known[:1])]
 
 
 def moment(stamp: str | None) -> str | None:
