@@ -99,7 +99,7 @@ def test_more_overlap_than_half_is_refused() -> None:
 @pytest.mark.parametrize(("name", "value"), [("overlap_next_tokens", 33), ("core_tokens", 65), ("core_tokens", 15)])
 def test_sizes_that_contradict_the_limit_are_refused(name: str, value: int) -> None:
     with pytest.raises(OptionError, match=f"`{name}` must be") as caught:
-        made(PAGE, max_tokens=64, **{name: value})
+        made(PAGE, "words", max_tokens=64, **{name: value})
     assert caught.value.hint
 
 

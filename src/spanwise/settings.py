@@ -40,7 +40,7 @@ from spanwise.tokens import TOKENIZERS
 CONFIG_NAMES: Final = ("spanwise.toml", "pyproject.toml")
 _DEFAULTS: Final = {"strategy": "structure", "tokenizer": "cl100k"}
 _LISTS: Final = ("include", "exclude")
-_TABLES: Final = ("files", "plans", "tenants")
+_TABLES: Final = ("files", "search", "plans", "tenants")
 DEFAULT_PLANS: Final[Mapping[str, Mapping[str, Any]]] = {
     "free": {"strategy": "fixed"},
     "premium": {"strategy": "smart"},

@@ -186,7 +186,7 @@ def _index(commands: Any) -> None:
     files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
     what = "processes that read and chunk; default: as many as pay"
     files.add_argument("--jobs", "--workers", type=_number, default=0, metavar="N", help=what)
-    _settings(command)
+    _settings(command, tenant=False)
 
 
 def _where(command: argparse.ArgumentParser) -> None:
@@ -229,7 +229,7 @@ def _store_action(
     return command
 
 
-def _settings(command: argparse.ArgumentParser) -> None:
+def _settings(command: argparse.ArgumentParser, *, tenant: bool = True) -> None:
     """Add plan, strategy, tokenizer, config file and all options; of the last few are named, to keep help short."""
     default, *others = STRATEGIES
     flags = " ".join(f"--{name.replace('_', '-')}" for name in _NAMED)
@@ -240,7 +240,8 @@ def _settings(command: argparse.ArgumentParser) -> None:
     )
     plans = f"{', '.join(DEFAULT_PLANS)} or your own; --tenant NAME: that tenant's"
     group.add_argument("--plan", metavar="NAME", help=plans)
-    group.add_argument("--tenant", metavar="NAME", help=argparse.SUPPRESS)
+    if tenant:
+        group.add_argument("--tenant", metavar="NAME", help=argparse.SUPPRESS)
     group.add_argument("--tokenizer", metavar="NAME", help="cl100k, o200k, approx, words, or a tokenizer.json")
     group.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
     for item in declared_options().values():

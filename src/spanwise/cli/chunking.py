@@ -241,12 +241,15 @@ def nothing_found(found: Found) -> str:
     return f"left out: {reasons}; readers know {known}" if reasons else f"readers know {known}"
 
 
-def config_of(arguments: argparse.Namespace) -> Config:
-    """Read the config file that was named, else the nearest one."""
+def config_of(arguments: argparse.Namespace, *, any_tenant: bool = False) -> Config:
+    """Read the config file that was named, else the nearest one, with the plan that was chosen or that the tenant has.
+
+    With `any_tenant` one who has no plan is no mistake: the general settings hold for their documents.
+    """
     path = Path(arguments.config).absolute() if arguments.config else find_config(Path.cwd())
     config = load_config(path) if path else Config()
     plan, tenant = getattr(arguments, "plan", None), getattr(arguments, "tenant", None)
-    if plan is None and tenant is None:
+    if plan is None and (tenant is None or (any_tenant and tenant not in config.tenants)):
         return config
     layer = plan_layer(config, plan if plan is not None else tenants_plan(config, tenant or ""))
     named = {"meta": {**layer.values.get("meta", {}), "tenant_id": tenant}} if tenant is not None else {}

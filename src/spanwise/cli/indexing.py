@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from spanwise.batches import Job, Order, batched, in_order
@@ -19,17 +20,20 @@ from spanwise.cli.chunking import (
     nothing_found,
     patterns_of,
     prepared_folder,
+    proposing,
     size_of,
     tell,
     workers_for,
 )
+from spanwise.cli.planning import report_line
 from spanwise.cli.terminal import Progress, Screen, bar, for_people, one_line, print_json_lines, said, table
 from spanwise.embedding import Embedder, embedder_of
 from spanwise.errors import OptionError, SpanwiseError, UnreadableError
 from spanwise.folders import Found, find_files
-from spanwise.indexing.analysing import Task, analyse_files, lost
+from spanwise.indexing.analysing import Analysed, Task, analyse_files, lost, unasked
 from spanwise.indexing.naming import gone, named
 from spanwise.indexing.working import Ledger, Nothing, Report, Work, sifted
+from spanwise.proposals import Proposer
 from spanwise.settings import Layer
 from spanwise.stores import Store, open_store
 from spanwise.stores.values import DEFAULT_TENANT, Model
@@ -105,7 +109,7 @@ def _exists(where: str) -> bool:
 def _jobs(arguments: argparse.Namespace, tenant: str) -> tuple[list[Job], Found]:
     if "-" in arguments.paths:
         raise OptionError("-", "can't be indexed: what is piped in has no name to find it by", hint="give a file")
-    config, flags = config_of(arguments), flags_of(arguments)
+    config, flags = config_of(arguments, any_tenant=True), flags_of(arguments)
     if arguments.tenant:
         flags = [*flags, Layer("--tenant", {"meta": {"tenant_id": tenant}})]
     order = Order(
@@ -149,15 +153,27 @@ def _work(plan: _Plan, ledger: Ledger, arguments: argparse.Namespace) -> int:
     work, unchanged = sifted(tasks, names)
     silent = arguments.quiet or (arguments.json and sys.stdout is not None and sys.stdout.isatty())
     progress = Stages(len(work), silent=silent, embedding=plan.embedder is not None)
-    sizes = [(task, size_of(task.job.file)) for task in work]
-    workers = workers_for(arguments.jobs, sum(size for _, size in sizes), len(work))
-    analysed = in_order(analyse_files, batched(sizes), workers, lost)
-    doing = Work(ledger, plan.embedder, dry=arguments.dry_run, stage=progress.stage)
-    reports = _told(doing.through(unchanged, analysed, lacking), plan.found, progress, arguments)
+    if arguments.dry_run:
+        work = [unasked(task) for task in work]
+    with proposing([task.job for task in work]) as proposer:
+        analysed = _analysed(work, proposer, arguments)
+        doing = Work(ledger, plan.embedder, dry=arguments.dry_run, stage=progress.stage)
+        reports = _told(doing.through(unchanged, analysed, lacking), plan.found, progress, arguments)
     progress.clear()
     if not arguments.quiet and not arguments.json:
         _sum_up(reports, plan, progress, dry=arguments.dry_run)
+        if proposer is not None and not arguments.dry_run:
+            for_people().line(report_line(proposer.report), "head" if proposer.report.fallbacks else "dim")
     return 1 if reports["documents"]["failed"] or plan.found.failed else 0
+
+
+def _analysed(work: list[Task], proposer: Proposer | None, arguments: argparse.Namespace) -> Iterator[Analysed]:
+    """Analyse the files; where a model is asked, in this process, so that one proposer keeps the bounds for all."""
+    sizes = [(task, size_of(task.job.file)) for task in work]
+    if proposer is not None:
+        return in_order(partial(analyse_files, proposer=proposer), batched(sizes), 1, lost)
+    workers = workers_for(arguments.jobs, sum(size for _, size in sizes), len(work))
+    return in_order(analyse_files, batched(sizes), workers, lost)
 
 
 def _told(

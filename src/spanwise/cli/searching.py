@@ -19,7 +19,7 @@ from spanwise.settings import Config, in_force, settings_of
 
 def run(arguments: argparse.Namespace) -> int:
     """Search, and show what was found."""
-    config = config_of(arguments)
+    config = config_of(arguments, any_tenant=True)
     weights = weights_of(config.search)
     hits = search(_question(arguments.query), arguments.store, arguments.tenant, **_wishes(arguments, config, weights))
     if arguments.json:

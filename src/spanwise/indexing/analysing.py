@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,19 +16,22 @@ import orjson
 from spanwise import __version__
 from spanwise.analysis import ANALYSER, terms_of
 from spanwise.api import chunk
-from spanwise.batches import Job
+from spanwise.batches import Job, is_smart
 from spanwise.documents import Document, derived_document_id
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.indexing.addresses import addresses_of, targets_of
 from spanwise.languages import LANGUAGES, guess_language
+from spanwise.proposals import Proposer
 from spanwise.quiet import collector_paused
 from spanwise.readers import Access, load_file, read_bytes
 from spanwise.records import records_of
 from spanwise.stores.values import Entry, Source
+from spanwise.strategies.smart import ASKING
 from spanwise.tokens import TOKENIZERS
 
 INDEXING: Final = "1"
 """Goes up when the same file gives something else to store: everything is looked at anew then."""
+_WHOM: Final = frozenset({"endpoint", "model"})
 _LONGEST_LEAD: Final = 2_000  # characters
 _BETWEEN: Final = frozenset({"heading", "rule"})
 _USUAL_LEAD: Final = "\n\n"
@@ -55,17 +59,27 @@ class Analysed(NamedTuple):
     error: SpanwiseError | None = None
 
 
-def analyse_files(tasks: Sequence[Task]) -> list[Analysed]:
-    """Analyse some files."""
-    return [analyse_file(task) for task in tasks]
+def analyse_files(tasks: Sequence[Task], proposer: Proposer | None = None) -> list[Analysed]:
+    """Analyse some files; the proposer is for those of `smart`, and keeps its bounds for all of them."""
+    return [analyse_file(task, proposer) for task in tasks]
 
 
-def analyse_file(task: Task) -> Analysed:
+def unasked(task: Task) -> Task:
+    """Give a task that asks no model: what `smart` would do is then told from the answers that are known."""
+    if not is_smart(task.job):
+        return task
+    settings = task.job.settings
+    return task._replace(
+        job=task.job._replace(settings=replace(settings, options={**settings.options, "max_calls": 0}))
+    )
+
+
+def analyse_file(task: Task, proposer: Proposer | None = None) -> Analysed:
     """Read and chunk a file, and find the words of its chunks."""
     job = task.job
     try:
         with collector_paused:
-            return _analysed(task)
+            return _analysed(task, proposer)
     except SpanwiseError as error:
         return _failed(task, error)
     except (MemoryError, RecursionError) as error:
@@ -91,13 +105,18 @@ def fingerprint_of(task: Task, data: bytes) -> str:
     """Hash a file's bytes with everything else that decides what is stored of it."""
     settings, order = task.job.settings, task.job.order
     said = (
-        INDEXING, __version__, ANALYSER, settings.strategy, _tokenizer(settings.tokenizer), dict(settings.options),
+        INDEXING, __version__, ANALYSER, settings.strategy, _tokenizer(settings.tokenizer), _telling(settings.options),
         dict(settings.metadata), order.format, order.keep_all, order.figures, task.file_path, task.place,
         task.embedder,
     )  # fmt: skip
     digest = hashlib.blake2b(data, digest_size=16)
     digest.update(orjson.dumps(said, option=orjson.OPT_SORT_KEYS, default=str))
     return digest.hexdigest()
+
+
+def _telling(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the options that decide what chunks there are: not the key of a model, nor what it may cost."""
+    return {name: value for name, value in options.items() if name not in ASKING or name in _WHOM}
 
 
 @cache
@@ -109,20 +128,23 @@ def _tokenizer(name: str) -> str:
     return name
 
 
-def _analysed(task: Task) -> Analysed:
+def _analysed(task: Task, proposer: Proposer | None) -> Analysed:
     job = task.job
     data, name, form = load_file(job.file, job.order.format)
     given = {"file_path": task.file_path, **job.settings.metadata}
     document = read_bytes(data, name, form, given, Access(job.order.password, job.order.figures, job.order.keep_all))
-    chunks = chunk(document, job.settings.strategy, job.settings.tokenizer, **job.settings.options)
+    settings = job.settings
+    asked = proposer if is_smart(job) else None
+    chunks = chunk(document, settings.strategy, settings.tokenizer, proposer=asked, **settings.options)
     language = language_of(document)
     entries: tuple[Entry, ...] = ()
     if chunks:
         run = chunks[0]._run
         entries = entries_of(list(records_of(run)), run.document, language, job.file)
+    fell_back = bool(chunks and chunks[0]._run.notes)  # then it is tried again the next time
     metadata = document.metadata.to_dict()
     source = Source(
-        document.document_id, fingerprint_of(task, data), metadata, language,
+        document.document_id, fingerprint_of(task, data) + ("?" if fell_back else ""), metadata, language,
         addresses_of(metadata, task.place), targets_of(metadata, task.place), task.place,
     )  # fmt: skip
     notes = tuple(dict.fromkeys(item.reason for item in document.left_out if not item.usual))
