@@ -11,7 +11,7 @@ from spanwise.errors import OptionError
 
 _ALWAYS_ASKED: Final = 1_000  # chunks: so few are looked at in no time
 _SHARE: Final = 10  # a term in more than a tenth of the chunks says too little for what it costs
-_ASKED_TOGETHER: Final = 15_000  # chunks of all terms, or a tenth of the store: this bounds the time of any query
+_ASKED_TOGETHER: Final = 10_000  # chunks of all terms, or a tenth of the store: this bounds the time of any query
 
 
 def worth_asking(frequencies: Mapping[str, int], chunks: int) -> list[str]:
