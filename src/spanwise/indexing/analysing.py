@@ -15,8 +15,9 @@ import orjson
 
 from spanwise import __version__
 from spanwise.analysis import ANALYSER, terms_of
-from spanwise.api import chunk
+from spanwise.api import begin, finish
 from spanwise.batches import Job, is_smart
+from spanwise.chunks import Chunk
 from spanwise.documents import Document, derived_document_id
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.indexing.addresses import addresses_of, targets_of
@@ -25,8 +26,9 @@ from spanwise.proposals import Proposer
 from spanwise.quiet import collector_paused
 from spanwise.readers import Access, load_file, read_bytes
 from spanwise.records import records_of
+from spanwise.settings import Settings
 from spanwise.stores.values import Entry, Source
-from spanwise.strategies.smart import ASKING
+from spanwise.strategies.smart import ASKING, Smart
 from spanwise.tokens import TOKENIZERS
 
 INDEXING: Final = "1"
@@ -133,9 +135,7 @@ def _analysed(task: Task, proposer: Proposer | None) -> Analysed:
     data, name, form = load_file(job.file, job.order.format)
     given = {"file_path": task.file_path, **job.settings.metadata}
     document = read_bytes(data, name, form, given, Access(job.order.password, job.order.figures, job.order.keep_all))
-    settings = job.settings
-    asked = proposer if is_smart(job) else None
-    chunks = chunk(document, settings.strategy, settings.tokenizer, proposer=asked, **settings.options)
+    chunks = _chunks(document, job.settings, proposer)
     language = language_of(document)
     entries: tuple[Entry, ...] = ()
     if chunks:
@@ -149,6 +149,13 @@ def _analysed(task: Task, proposer: Proposer | None) -> Analysed:
     )  # fmt: skip
     notes = tuple(dict.fromkeys(item.reason for item in document.left_out if not item.usual))
     return Analysed(job.file, task.place, document.document_id, source, entries, len(data), notes)
+
+
+def _chunks(document: Document, settings: Settings, proposer: Proposer | None) -> tuple[Chunk, ...]:
+    begun = begin(document, settings.strategy, settings.tokenizer, (), settings.options)
+    if proposer is not None and isinstance(begun.strategy, Smart):
+        begun.task.answers = proposer.ask(begun.task, begun.strategy.questions(begun.task), settings.options)
+    return finish(begun)
 
 
 def language_of(document: Document) -> str:
