@@ -198,7 +198,7 @@ def test_every_option_of_a_strategy_is_a_flag(strategy: str, folder: Path, capsy
         if item.metadata["secret"]:
             continue
         flag = f"--{item.name.replace('_', '-')}"
-        other = endpoint if item.name == "endpoint" else 700
+        other = endpoint if item.name == "endpoint" else 64
         value = other if item.default is None else item.default
         flags += [flag if value else flag.replace("--", "--no-", 1)] if isinstance(value, bool) else [flag, str(value)]
     code, out, err = chunked(capsys, "docs/a.md", "--strategy", strategy, *flags, "-q")
