@@ -521,6 +521,7 @@ def test_progress_tells_every_stage() -> None:
     assert "embed" not in command.Stages(1, silent=False, embedding=False).words()
 
 
+@pytest.mark.usefixtures("endpoint")
 @pytest.mark.parametrize("strategy", sorted(spanwise.strategies.STRATEGIES))
 def test_every_strategy_can_be_indexed(strategy: str, folder: Path, capsys: Captured, embedder: WordEmbedder) -> None:
     lines = indexed(capsys, "docs", "--strategy", strategy, embedder="auto")

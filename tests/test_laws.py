@@ -136,7 +136,7 @@ def test_same_bytes_in_another_process(strategy: str) -> None:
             capture_output=True,
             text=True,
             check=True,
-            env=os.environ | {"PYTHONHASHSEED": seed},
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         ).stdout
         for seed in ("1", "2")
     }
