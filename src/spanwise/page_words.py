@@ -228,13 +228,19 @@ def _segments(document: Document, text: PageTokens, page: PageTokens) -> list[_S
         if offset in known and token not in anchors:
             continue  # what an item says after those in it has the place of the item
         known.add(offset)
-        anchors[token] = bisect_left(page.homes, bisect_left(starts, offset))
+        anchors[token] = bisect_left(page.homes, _home_at(page.stretches, starts, offset))
     ends = sorted({*anchors.values(), len(page.names)})
     tokens = [*sorted(anchors), len(text.names)]
     return [
         _Segment(token, tokens[index + 1], anchors[token], ends[min(bisect_right(ends, anchors[token]), len(ends) - 1)])
         for index, token in enumerate(tokens[:-1])
     ]
+
+
+def _home_at(stretches: Sequence[Stretch], starts: Sequence[int], offset: int) -> int:
+    """Give the stretch that goes on at an offset of the page, or the next that begins."""
+    after = bisect_left(starts, offset)
+    return after - 1 if after and starts[after - 1] + len(stretches[after - 1].text) > offset else after
 
 
 def _anchors(blocks: Iterable[Block | Part]) -> Iterator[tuple[int, int]]:
