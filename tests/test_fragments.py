@@ -127,6 +127,16 @@ def test_what_describes_a_picture_is_not_shown() -> None:
 def test_a_block_may_begin_inside_a_stretch_of_the_page() -> None:
     first = "Pets help us a lot more than most of us would think possible at all"
     later = "Studies show many ways in which they do so, year after year, for everybody"
-    page = f'<div><a href="x"><span class="title">{first}</span> <span>{later}</span></a></div><p>They do so, year on.</p>'
+    page = (
+        f'<div><a href="x"><span class="title">{first}</span> <span>{later}</span></a></div><p>They do so, year on.</p>'
+    )
     said = links(page, "html")
     assert [words.split()[0] for words in said] == ["Pets", "Studies", "They"]
+
+
+def test_words_beside_marks_of_a_style_sheet_are_not_searched_for() -> None:
+    table = "<table class=hlist><tr><th>Group</th><td><ul><li>One two</li> <li>Three four</li></ul></td></tr></table>"
+    assert links(f"<p>A group</p>{table}", "html")[0] == "A group"
+    style = "<style>.hlist li{display:inline} .hlist li::after{content:' · '}</style>"
+    assert links(f"{style}<p>Some group</p><h2>x</h2>{table}", "html")[-1].endswith("Group")
+    assert links(f"{style}<div class=hlist><ul><li>One two</li></ul></div>", "html") == [""]
