@@ -144,7 +144,7 @@ def _around(task: Task, units: Sequence[Unit], place: int) -> Around | None:
         )
     ]
     free = room.whole - task.content_tokens(units[place].start, units[place].end)
-    share = [most if sum(sides) <= free else most * max(free, 0) // sum(sides) for most in sides]
+    share = [most if sum(sides) <= max(free, 0) else most * max(free, 0) // sum(sides) for most in sides]
     before, after = (_budgets(most, asked) for most, asked in zip(share, wanted, strict=True))
     starts = [tail_start(task, _behind(task, units, place, share[0], far), budget, torn=far) for budget in before]
     ends = [head_end(task, _ahead(task, units, place, share[1], far), budget, torn=far) for budget in after]
