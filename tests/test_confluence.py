@@ -228,6 +228,16 @@ def test_files_are_known_by_what_is_in_them(tmp_path: Path) -> None:
     assert spanwise.read(tmp_path / "other.xml", format="confluence").text == ""
 
 
+def test_storage_format_may_be_called_html(tmp_path: Path) -> None:
+    stored = f"<p>One</p>{macro('code', plain('a &lt; b'))}"
+    (tmp_path / "page.html").write_text(stored, encoding="utf-8")
+    document = spanwise.read(tmp_path / "page.html")
+    assert (document.metadata.source_type, document.text) == ("confluence", "One\n\n```\na &lt; b\n```")
+    assert spanwise.read(tmp_path / "page.html", format="html").metadata.source_type == "html"
+    (tmp_path / "about.html").write_text(f"<!DOCTYPE html><body>{stored}</body>", encoding="utf-8")
+    assert spanwise.read(tmp_path / "about.html").metadata.source_type == "html"
+
+
 # ── rendered pages ───────────────────────────────────────────────────────────────────────────────────────────────
 
 RENDERED = {

@@ -106,3 +106,37 @@ def test_a_link_that_leads_elsewhere_is_found() -> None:
     (finding,) = spanwise.check(records, document, **options)
     assert (finding.rule, finding.chunk) == ("place", records[1]["chunk_id"])
     assert "navigation.url" in finding.reason
+
+
+def test_a_link_begins_at_a_word() -> None:
+    assert links("<div>}</div><p>Optional step</p>", "html") == ["Optional step"]
+    assert links("<pre>}\n\n// Optional</pre>", "html") == ["// Optional"]
+    assert links("<p>►</p>", "html") == ["►"]
+
+
+def test_what_describes_a_picture_is_not_shown() -> None:
+    page = '<p><a href="b"><img src="a.png" alt="A description"></a></p><p>First words</p>'
+    document = spanwise.read_text(page, "html", source_url="https://a.example/b")
+    (chunk,) = spanwise.chunk(document, "blocks", "words", **SMALL)
+    assert chunk.navigation["url"].endswith("#:~:text=First%20words")
+    assert chunk.navigation["highlight_metadata"]["text_fragment"] == "First words"
+    alone = spanwise.chunk(spanwise.read_text("![A description](a.png)"), "blocks", "words", **SMALL)[0]
+    assert alone.navigation["highlight_metadata"]["text_fragment"] == "A description"
+
+
+def test_a_block_may_begin_inside_a_stretch_of_the_page() -> None:
+    first = "Pets help us a lot more than most of us would think possible at all"
+    later = "Studies show many ways in which they do so, year after year, for everybody"
+    page = (
+        f'<div><a href="x"><span class="title">{first}</span> <span>{later}</span></a></div><p>They do so, year on.</p>'
+    )
+    said = links(page, "html")
+    assert [words.split()[0] for words in said] == ["Pets", "Studies", "They"]
+
+
+def test_words_beside_marks_of_a_style_sheet_are_not_searched_for() -> None:
+    table = "<table class=hlist><tr><th>Group</th><td><ul><li>One two</li> <li>Three four</li></ul></td></tr></table>"
+    assert links(f"<p>A group</p>{table}", "html")[0] == "A group"
+    style = "<style>.hlist li{display:inline} .hlist li::after{content:' · '}</style>"
+    assert links(f"{style}<p>Some group</p><h2>x</h2>{table}", "html")[-1].endswith("Group")
+    assert links(f"{style}<div class=hlist><ul><li>One two</li></ul></div>", "html") == [""]

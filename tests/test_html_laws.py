@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
@@ -108,3 +109,27 @@ def test_every_block_and_part_stands_where_it_says(html: str) -> None:
         own = next((words for start, words in stretches if block.start <= start < block.end), "")
         assert letters(found.text()).find(own) >= 0
         assert letters(text[place["text_offset"] :]).startswith(own)
+
+
+TITLES = {
+    # title of the page, heading beside the main content, whether it is the title
+    "Trip report": ("Trip report", True),
+    "Trip report | Example": ("Trip report", True),
+    "Trip reports of 2024": ("Trip report", False),
+    "How to travel – Example": ("Example", False),
+}
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_the_title_beside_the_main_content_is_kept(title: str) -> None:
+    heading, kept = TITLES[title]
+    page = f"<title>{title}</title><header><p>x</p><h1>{heading}</h1></header><main><p>Text.</p></main>"
+    document = spanwise.read_text(page, "html")
+    assert document.text == (f"# {heading}\n\nText." if kept else "Text.")
+    where = (document.blocks[0].source_ref or {})["xpath"]
+    assert where == ("/html/body/header[1]/h1[1]" if kept else "/html/body/main[1]/p[1]")
+    assert document.left_out[0].text == ("x" if kept else f"x{heading}")
+    own = page.replace("<p>Text.", "<h1>Own</h1><p>Text.")
+    hidden = page.replace("<header>", "<header style='display: none'>")
+    assert spanwise.read_text(own, "html").text == "# Own\n\nText."
+    assert spanwise.read_text(hidden, "html").text == "Text."

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import made_markdown
 import spanwise
+from proposing import offline
 from searching import note, stored
 from spanwise.documents import Document
 from spanwise.retrieval.budgets import Taken, gathered, within_budget
@@ -70,7 +71,7 @@ def leads_are_exact(document: Document, found: Sequence[Found]) -> bool:
 
 
 def options_of(strategy: str) -> dict[str, Any]:
-    return SIZES.get(strategy, {"max_tokens": 40})
+    return {**SIZES.get(strategy, {"max_tokens": 40}), **offline(strategy)}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

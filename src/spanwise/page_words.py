@@ -18,6 +18,7 @@ from spanwise.stretches import Stretch, page_stretches, shown_stretches
 
 _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
 _TOKEN: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
+_WORD: Final = re.compile(r"[^\W_]")
 _STOPS: Final = frozenset("。、，！？；：」』）】》…·「『（【《")
 _LONGEST: Final = 120  # tokens that a term may have where nothing ends it
 _FAR: Final = 400  # tokens of the page that may stand between two that follow each other in the text
@@ -57,6 +58,10 @@ class PageTokens:
     def next_stretch(self, token: int) -> int:
         """Give the first token of the stretch after a token's own."""
         return bisect_right(self.homes, self.homes[token])
+
+    def has_word(self, token: int) -> bool:
+        """Whether a stretch has a letter or a digit from a token on."""
+        return _WORD.search(self.stretches[self.homes[token]].text, self.starts[token]) is not None
 
     def stretch_before(self, token: int) -> int:
         """Give the first token of the stretch that the token before belongs to."""
@@ -146,12 +151,18 @@ class Matches:
         self._positions: dict[int, list[int]] = {}
 
     def first_from(self, token: int, end: int) -> Match | None:
-        """Give the first token of the text from one on that the page shows and that stands before a place."""
+        """Give the first token of the text from one on that the page shows and that stands before a place.
+
+        A stretch without a word, such as a bullet or a bracket, is taken only where nothing else is there.
+        """
+        bare: Match | None = None
         while self.text.is_before(token, end):
             if (place := self._on_page(token)) is not None:
-                return Match(token, place)
+                if self.page.has_word(place):
+                    return Match(token, place)
+                bare = bare or Match(token, place)
             token += 1
-        return None
+        return bare
 
     def _on_page(self, token: int) -> int | None:
         """Give the token of the page that a token of the text is; None if the page doesn't show it."""
@@ -217,13 +228,19 @@ def _segments(document: Document, text: PageTokens, page: PageTokens) -> list[_S
         if offset in known and token not in anchors:
             continue  # what an item says after those in it has the place of the item
         known.add(offset)
-        anchors[token] = bisect_left(page.homes, bisect_left(starts, offset))
+        anchors[token] = bisect_left(page.homes, _home_at(page.stretches, starts, offset))
     ends = sorted({*anchors.values(), len(page.names)})
     tokens = [*sorted(anchors), len(text.names)]
     return [
         _Segment(token, tokens[index + 1], anchors[token], ends[min(bisect_right(ends, anchors[token]), len(ends) - 1)])
         for index, token in enumerate(tokens[:-1])
     ]
+
+
+def _home_at(stretches: Sequence[Stretch], starts: Sequence[int], offset: int) -> int:
+    """Give the stretch that goes on at an offset of the page, or the next that begins."""
+    after = bisect_left(starts, offset)
+    return after - 1 if after and starts[after - 1] + len(stretches[after - 1].text) > offset else after
 
 
 def _anchors(blocks: Iterable[Block | Part]) -> Iterator[tuple[int, int]]:

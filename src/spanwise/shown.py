@@ -17,7 +17,7 @@ BLOCK_TAG: Final = re.compile(
     r"</?(?:p|div|li|ul|ol|tr|td|th|table|h[1-6]|br|figure|figcaption|pre|blockquote|section|article|dt|dd)\b[^<>]*>",
     re.IGNORECASE,
 )
-_INLINE: Final = ("Emphasis", "Strong", "Strikethrough", "Link", "Image")
+_INLINE: Final = ("Emphasis", "Strong", "Strikethrough", "Link")
 _FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]:?")
 _ANCHOR: Final = re.compile(r"^([ \t]{0,3}#{1,6}[ \t].*?)[ \t]*\{#[^{}`\n]*\}[ \t]*$", re.MULTILINE)
 _TAG: Final = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
@@ -52,22 +52,32 @@ def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     piece = text[: limit * 8 + 400]
     piece = _FOOTNOTE.sub("", piece) if "[^" in piece else piece
     piece = _ANCHOR.sub(r"\1", piece) if "{#" in piece else piece
-    return _collapsed("".join(_words(piece, limit, labels)), limit)
+    shown = _collapsed("".join(_words(piece, limit, labels)), limit)
+    if shown or "![" not in piece:
+        return shown
+    return _collapsed("".join(_words(piece, limit, labels, described=True)), limit)  # pictures alone
 
 
-def _words(text: str, limit: int, labels: Collection[str]) -> Iterator[str]:
-    """Give the words of Markdown, and an edge between elements, until there are enough."""
+def _words(text: str, limit: int, labels: Collection[str], described: bool = False) -> Iterator[str]:
+    """Give the words of Markdown, and an edge between elements, until there are enough.
+
+    What describes a picture is not shown; it counts only if it is asked for.
+    """
     import pyromark
 
     def target(link: Any) -> tuple[str, str] | None:
         return ("#", "") if link["reference"].casefold() in labels else None
 
     event: Any
-    visible = 0
+    visible = pictures = 0
     for event in pyromark.events(text, options=_options(), broken_link_callback=target if labels else None):
         if event.__class__ is str:
             yield " " if event == "SoftBreak" else EDGE
+        elif _is_picture(event):
+            pictures += 1 if "Start" in event else -1
         elif word := event.get("Text") or event.get("Code"):
+            if pictures and not described:
+                continue
             yield word
             visible += len("".join(word.split()))
             if visible > limit:
@@ -130,8 +140,13 @@ def _collapsed(text: str, limit: int) -> str:
     return EDGE.join(filter(None, stretches))[:limit].rstrip()
 
 
+def _is_picture(event: Any) -> bool:
+    tag = event.get("Start") or event.get("End")
+    return tag == "Image" or (tag.__class__ is dict and "Image" in tag)
+
+
 def _is_inline(event: Any) -> bool:
     tag = event.get("Start") or event.get("End")
     if "InlineHtml" in event:
         return not event["InlineHtml"].startswith("<br")  # in a cell it is the end of a line
-    return tag.__class__ is dict and ("Link" in tag or "Image" in tag)
+    return tag.__class__ is dict and "Link" in tag

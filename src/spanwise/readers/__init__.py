@@ -92,6 +92,8 @@ def load_file(path: str | os.PathLike[str], form: str | None) -> tuple[bytes, st
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
     if known and data.startswith(_PDF):
         form = "pdf"  # a name may lie, or have no ending
+    if known and form == "html" and _is_stored(data):
+        form = "confluence"
     return data, name, form
 
 
@@ -107,6 +109,12 @@ def _form_inside(place: Path) -> str | None:
         return None
     looks = looks_stored if place.suffix.lower() == ".xml" else looks_exported
     return "confluence" if looks(text) else None
+
+
+def _is_stored(data: bytes) -> bool:
+    from spanwise.readers.confluence.looks import looks_stored_alone
+
+    return looks_stored_alone(data)
 
 
 def read_bytes(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from spanwise.readers.blocks import Reading
 from spanwise.readers.html.about import said_of
-from spanwise.readers.html.main_content import main_of
+from spanwise.readers.html.main_content import main_of, title_beside
 from spanwise.readers.html.shown import shown_in
 from spanwise.readers.html.tree import Path, parsed
 from spanwise.readers.html.walk import Walk
@@ -19,7 +19,7 @@ from spanwise.readers.markup.elements import Element, Heading, Items
 from spanwise.readers.markup.writing import reading_of
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborHTMLParser
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
     from spanwise.documents import LeftOut
 
@@ -54,14 +54,22 @@ def _walked(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element], l
         return [], []
     place = Path(Path(None, "html", 1), "body", 1)
     walk = Walk(Collector(place), keep_all=keep_all)
+    main = body if keep_all else main_of(page)
+    way = _way(main, body)
+    if main is None or not 0 < len(way) <= _DEEPEST_MAIN:
+        walk.children(body, place, 0)
+    else:
+        title = title_beside(page, main)
+        beside = _way(title, body)
+        kept = {main.mem_id, title.mem_id} if title is not None and len(beside) <= _DEEPEST_MAIN else {main.mem_id}
+        walk.towards(body, place, {*way, *beside}, kept)
+    return walk.collector.elements, walk.left_out
+
+
+def _way(node: LexborNode | None, body: LexborNode) -> list[int]:
+    """Give the elements from one up to the body, which is none of them."""
     way: list[int] = []
-    node = body if keep_all else main_of(page)
     while node is not None and node.mem_id != body.mem_id:
         way.append(node.mem_id)
         node = node.parent
-    way.reverse()
-    if 0 < len(way) <= _DEEPEST_MAIN:
-        walk.towards(body, place, way)
-    else:
-        walk.children(body, place, 0)
-    return walk.collector.elements, walk.left_out
+    return way

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from spanwise.readers.html.chrome import UNSEEN, reason_to_leave
+from spanwise.readers.html.chrome import UNSEEN, is_hidden, reason_to_leave
 from spanwise.readers.html.widgets import handler_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ _REST: Final = 0.05
 _STEPS: Final = 40
 _DIVISIONS: Final = frozenset({"div", "section", "article", "center", "form", "font"})
 _UNSEEN: Final = "script, style, template, noscript"
+_NOT_ITS_TITLE: Final = frozenset({"nav", "dialog", "aside", "footer"})
+_AFTER_TITLE: Final = re.compile(r"\s*(?:[^\w\s]|$)")
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
@@ -35,6 +38,35 @@ def main_of(page: LexborHTMLParser) -> LexborNode | None:
     if len(articles) == 1 and weight(articles[0]) >= _ONE_ARTICLE * weight(body):
         return articles[0]
     return _densest(body)
+
+
+def title_beside(page: LexborHTMLParser, main: LexborNode) -> LexborNode | None:
+    """Give the heading with the page's title if it stands before the main content, which has none of its own."""
+    if main.css_first("h1") is not None:
+        return None
+    named = page.css_first("head title"), page.css_first('meta[property="og:title"]')
+    titles = [
+        " ".join((node.text() or node.attributes.get("content") or "").split()) for node in named if node is not None
+    ]
+    for node in page.css("h1"):
+        words = " ".join(node.text().split())
+        if words and any(_begins(title, words) for title in titles) and _is_shown(node):
+            return node
+    return None
+
+
+def _begins(title: str, words: str) -> bool:
+    """Whether a title is these words, or these words and behind a mark what the whole site is called."""
+    return title.startswith(words) and _AFTER_TITLE.match(title, len(words)) is not None
+
+
+def _is_shown(node: LexborNode) -> bool:
+    around: LexborNode | None = node
+    while around is not None and around.tag != "body":
+        if around.tag in _NOT_ITS_TITLE or is_hidden(around.attributes):
+            return False
+        around = around.parent
+    return around is not None
 
 
 def weight(node: LexborNode) -> int:

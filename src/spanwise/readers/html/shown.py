@@ -21,12 +21,15 @@ _INLINE: Final = frozenset({
 _HIDDEN: Final = frozenset(UNSEEN) | {"img", "picture", "rp", "noframes", "progress", "meter"}
 _CONTROLS: Final = frozenset({"input", "select", "textarea"})
 _CODE: Final = frozenset({"pre", "listing", "xmp", "plaintext"})
+_ITEMS: Final = frozenset({"li", "dt", "dd"})
+_ROW_STYLE: Final = re.compile(r"\.hlist\b[^{}]*::?after")
+_ROW_DEPTH: Final = 12  # elements above an item among which its row is
 _WHITE: Final = re.compile(r"[ \t\n\r\f]+")
 
 
 def shown_in(page: LexborHTMLParser) -> tuple[Shown, ...]:
     """Give the stretches of text of a whole page, in order."""
-    found = _Stretches()
+    found = _Stretches(rows=any(_ROW_STYLE.search(style.text()) for style in page.css("style")))
     if page.body is not None:
         found.through(page.body)
     return tuple(found.done)
@@ -35,7 +38,8 @@ def shown_in(page: LexborHTMLParser) -> tuple[Shown, ...]:
 class _Stretches:
     """Goes through a tree of any depth and collects words until an edge."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, rows: bool) -> None:
+        self._rows = rows  # whether lists become rows, with marks between items that a style sheet makes
         self.done: list[Shown] = []
         self._words: list[str] = []
         self._begun = 0
@@ -72,6 +76,9 @@ class _Stretches:
         if tag in _CONTROLS or (tag == "script" and "syntaxhighlighter" in (attributes.get("type") or "")):
             self._bar(node, tag)
             return False
+        if self._rows and tag in _ITEMS and _is_in_row(node):
+            self._pass(node)
+            return False
         if tag in _HIDDEN or (tag == "dialog" and "open" not in attributes) or (attributes and is_hidden(attributes)):
             self._offset += len(node.text())  # a browser searches as if it weren't there
             return False
@@ -79,6 +86,12 @@ class _Stretches:
             self._edge()
         self._code += tag in _CODE
         return True
+
+    def _pass(self, node: LexborNode) -> None:
+        """Pass over what a browser doesn't find: words beside marks that only a style sheet makes."""
+        self._edge()
+        self.done.append(Shown(self._offset, BARRIER))
+        self._offset += len(node.text())
 
     def _bar(self, node: LexborNode, tag: str) -> None:
         """Take what is searched but has no neighbours: a text field, and code that a script will show."""
@@ -103,3 +116,14 @@ class _Stretches:
             self._words = []
             if text:
                 self.done.append(Shown(self._begun, text if self._code else _WHITE.sub(" ", text), self._code > 0))
+
+
+def _is_in_row(node: LexborNode) -> bool:
+    around = node.parent
+    for _ in range(_ROW_DEPTH):
+        if around is None:
+            return False
+        if "hlist" in (around.attributes.get("class") or "").split():
+            return True
+        around = around.parent
+    return False

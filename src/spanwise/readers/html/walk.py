@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import TYPE_CHECKING, Final
 
 from spanwise.documents import LeftOut
@@ -31,8 +32,8 @@ class Walk:
         self.keep_all = keep_all
         self._names: dict[str, str] = {}
 
-    def towards(self, node: LexborNode, path: Path, way: list[int]) -> None:
-        """Go from an element to the main content, whose `way` is known, and leave out what lies beside it."""
+    def towards(self, node: LexborNode, path: Path, way: Set[int], kept: Set[int]) -> None:
+        """Go from an element to those that are `kept`, on a `way` that is known, and leave out what lies beside it."""
         counts: dict[str, int] = {}
         child = node.first_child
         while child is not None:
@@ -42,8 +43,10 @@ class Walk:
             elif tag[0] != "-" and tag[0] != "!":
                 counts[tag] = index = counts.get(tag, 0) + 1
                 place = Path(path, tag, index)
-                if child.mem_id == way[0]:
-                    self.inside(child, place) if len(way) == 1 else self.towards(child, place, way[1:])
+                if child.mem_id in kept:
+                    self._element(child, tag, place, 0) if tag == "h1" else self.inside(child, place)
+                elif child.mem_id in way:
+                    self.towards(child, place, way, kept)
                 else:
                     self.leave(child, place, reason_outside(tag, child.attributes, self._names))
             child = child.next
