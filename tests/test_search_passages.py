@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import made_markdown
 import spanwise
+from proposing import offline
 from searching import note, stored
 from spanwise.documents import Document
 from spanwise.retrieval.budgets import Taken, gathered, within_budget
@@ -70,7 +71,7 @@ def leads_are_exact(document: Document, found: Sequence[Found]) -> bool:
 
 
 def options_of(strategy: str) -> dict[str, Any]:
-    return SIZES.get(strategy, {"max_tokens": 40})
+    return SIZES.get(strategy, {"max_tokens": 40}) | offline(strategy)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -171,6 +172,23 @@ def test_what_is_cut_keeps_the_sentences_that_answer() -> None:
     assert hits[0].normalized_text == document.text[hits[0].char_start : hits[0].char_end]
     assert tokenizer_of("cl100k").count(hits[0].normalized_text) <= 30
     assert hits[0].full_text == hits[0].normalized_text
+
+
+def test_of_a_sentence_that_is_too_long_the_part_that_answers_is_kept() -> None:
+    filler = " ".join(f"item{number}," for number in range(60))
+    document = note(f"# H\n\nShort and beside the point. {filler} the zebra sleeps, {filler} and so on.", "note")
+    (hit,) = spanwise.search("zebra", stored([document]), budget=40)
+    assert hit.truncated
+    assert "zebra" in hit.normalized_text
+    assert hit.normalized_text == document.text[hit.char_start : hit.char_end]
+    assert tokenizer_of("cl100k").count(hit.normalized_text) <= 40
+
+
+def test_words_that_stand_nowhere_keep_none_from_being_marked() -> None:
+    filler = [note(f"# N{number}\n\nA duck on the pond of number{number}.", f"n{number}") for number in range(30)]
+    filler += [note(f"# M{number}\n\nA swan by the lake of place{number}.", f"m{number}") for number in range(15)]
+    (hit,) = spanwise.search("xylophone duck", stored(filler), limit=1)
+    assert [hit.normalized_text[start:end] for start, end in hit.marks] == ["duck"]
 
 
 def test_parents_stand_once_for_their_chunks() -> None:
