@@ -174,6 +174,23 @@ def test_what_is_cut_keeps_the_sentences_that_answer() -> None:
     assert hits[0].full_text == hits[0].normalized_text
 
 
+def test_of_a_sentence_that_is_too_long_the_part_that_answers_is_kept() -> None:
+    filler = " ".join(f"item{number}," for number in range(60))
+    document = note(f"# H\n\nShort and beside the point. {filler} the zebra sleeps, {filler} and so on.", "note")
+    (hit,) = spanwise.search("zebra", stored([document]), budget=40)
+    assert hit.truncated
+    assert "zebra" in hit.normalized_text
+    assert hit.normalized_text == document.text[hit.char_start : hit.char_end]
+    assert tokenizer_of("cl100k").count(hit.normalized_text) <= 40
+
+
+def test_words_that_stand_nowhere_keep_none_from_being_marked() -> None:
+    filler = [note(f"# N{number}\n\nA duck on the pond of number{number}.", f"n{number}") for number in range(30)]
+    filler += [note(f"# M{number}\n\nA swan by the lake of place{number}.", f"m{number}") for number in range(15)]
+    (hit,) = spanwise.search("xylophone duck", stored(filler), limit=1)
+    assert [hit.normalized_text[start:end] for start, end in hit.marks] == ["duck"]
+
+
 def test_parents_stand_once_for_their_chunks() -> None:
     document = note("\n\n".join(f"Paragraph {number} about zebras." for number in range(4)), "note")
     shelf = stored([document], strategy="fixed", max_tokens=20, target_tokens=16, min_tokens=1).shelf("")

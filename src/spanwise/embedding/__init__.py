@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
-from spanwise.embedding.endpoint import EndpointEmbedder
 from spanwise.embedding.transformers import TransformerEmbedder
 from spanwise.embedding.universal import EXTRA, is_installed, universal_embedder
 from spanwise.embedding.vectors import quantized
@@ -44,12 +43,18 @@ def _none(model: str) -> None:
     return None
 
 
+def _openai(model: str) -> Embedder:
+    from spanwise.embedding.endpoint import EndpointEmbedder  # with all of HTTP, which nobody else needs
+
+    return EndpointEmbedder(model)
+
+
 EMBEDDERS: Final[dict[str, tuple[Callable[[str], Embedder | None], str]]] = {
     "auto": (_auto, ""),
     "none": (_none, ""),
     "universal": (universal_embedder, ""),
     "sentence-transformers": (TransformerEmbedder, "BAAI/bge-m3"),
-    "openai": (EndpointEmbedder, "text-embedding-3-small"),
+    "openai": (_openai, "text-embedding-3-small"),
 }
 """What makes an embedder, and a model's name for those that want one after a colon."""
 

@@ -22,8 +22,15 @@ class Named(NamedTuple):
 
 def place_of(file: str) -> str:
     """Give a file's absolute path, folders resolved; a link keeps its own name: where it leads may change."""
+    return _place(file, {})
+
+
+def _place(file: str, folders: dict[str, str]) -> str:
+    """Give a file's place; the folders that were resolved before are known."""
     folder, name = os.path.split(os.path.abspath(file))  # noqa: PTH100 - for many files
-    return _text(PurePath(os.path.realpath(folder), name).as_posix())
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder)
+    return _text(PurePath(folders[folder], name).as_posix())
 
 
 def named(files: Sequence[str], known: Iterable[Known]) -> list[Named]:
@@ -34,9 +41,10 @@ def named(files: Sequence[str], known: Iterable[Known]) -> list[Named]:
     by_place = {one.place: one for one in known if one.place}
     by_path = {one.file_path: one for one in by_place.values() if one.file_path}
     homes = [*_homes(by_place.values()), place_of(".").rstrip("/") + "/"]
-    found = []
+    found: list[Named] = []
+    folders: dict[str, str] = {}
     for file in files:
-        place = place_of(file)
+        place = _place(file, folders)
         there = by_place.get(place)
         if there is None:
             home = next((home for home in homes if place.startswith(home)), "")

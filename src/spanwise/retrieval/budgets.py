@@ -72,13 +72,13 @@ def _whole(gathering: Gathering) -> list[Taken]:
 
 
 def cut_to(passage: Passage, most: int, tokenizer: Tokenizer, marks: Sequence[tuple[int, int]]) -> Taken | None:
-    """Give the part of a passage that fits: whole sentences, else words; nothing if not even a word fits."""
+    """Give the part of a passage that fits: whole sentences, or words of one that is too long; else nothing."""
     text, language = passage.text, passage.units[0].found.source.language
     tokens = TokenMap(text, tokenizer)
     edges = [0, *sentence_starts(text, 0, len(text), language), len(text)]
     for room in (most, most - NEAR, most // 2):  # the map steers, an exact count decides
         start, end = _sentences_within(tokens, edges, room, marks) or _words_within(
-            tokens, _sentence_with(edges, marks), room
+            tokens, _sentence_with(edges, marks), room, marks
         )
         words = text[start:end].rstrip()
         if words and tokenizer.count(words) <= most:
@@ -89,9 +89,12 @@ def cut_to(passage: Passage, most: int, tokenizer: Tokenizer, marks: Sequence[tu
 def _sentences_within(
     tokens: TokenMap, edges: Sequence[int], most: int, marks: Sequence[tuple[int, int]]
 ) -> tuple[int, int] | None:
-    """Give the whole sentences that fit and hold the most of the question's words, the first of equals."""
+    """Give the whole sentences that fit and hold the most of the question's words, the first of equals.
+
+    Sentences that hold none of them are no answer where a longer one does.
+    """
     best: tuple[int, int] | None = None
-    most_marks, last = -1, 0
+    most_marks, last = 0 if marks else -1, 0
     for first, start in enumerate(edges[:-1]):
         last = max(last, first)
         while last + 1 < len(edges) and _fits(tokens, start, edges[last + 1], most):
@@ -113,9 +116,22 @@ def _sentence_with(edges: Sequence[int], marks: Sequence[tuple[int, int]]) -> tu
     return next((start, end) for start, end in pairwise(edges) if first < end)
 
 
-def _words_within(tokens: TokenMap, sentence: tuple[int, int], most: int) -> tuple[int, int]:
-    """Give the beginning of a sentence that is too long, cut at a word; nothing of it where there is no room."""
+def _visible(text: str, start: int) -> int:
+    """Give the first place from here on that is no blank."""
+    return start + len(text[start:]) - len(text[start:].lstrip())
+
+
+def _words_within(
+    tokens: TokenMap, sentence: tuple[int, int], most: int, marks: Sequence[tuple[int, int]]
+) -> tuple[int, int]:
+    """Give the part of a sentence that is too long, cut at words, with the most of the question's words.
+
+    Nothing of it where there is no room.
+    """
     start, end = sentence
     room = most - tokens.tokenizer.added
-    cuts = forced_cuts(tokens, start, end, room, room) if room > 0 else [start]
-    return start, cuts[0] if cuts else end
+    if room <= 0:
+        return start, start
+    edges = [start, *forced_cuts(tokens, start, end, room, room), end]
+    parts = [(_visible(tokens.text, first), last) for first, last in pairwise(edges)]
+    return max(parts, key=lambda part: sum(part[0] <= mark < part[1] for mark, _ in marks))

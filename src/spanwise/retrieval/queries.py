@@ -65,8 +65,12 @@ class Query:
 
     @property
     def telling(self) -> list[QueryWord]:
-        """The words worth marking in a text: not those that stand everywhere, unless there are no others."""
-        most = max((word.weight for word in self.words), default=0.0)
+        """The words worth marking in a text: not those that stand everywhere, unless there are no others.
+
+        Words that stand nowhere would mark nothing, so they are no measure of the others.
+        """
+        nowhere = _weight(0, self.chunks)
+        most = max((word.weight for word in self.words if word.weight < nowhere), default=0.0)
         return [QueryWord(word.text, word.terms) for word in self.words if word.weight >= _TELLING * most]
 
 
