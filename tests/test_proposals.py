@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import random
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -252,6 +254,21 @@ def test_whatever_it_answers_the_run_ends_with_structures_chunks(name: str, fold
     assert not AnswerCache(folder, 1).status().answers
 
 
+@pytest.mark.parametrize("code", [200, 400, 500])
+def test_no_answer_is_unpacked_or_held_without_end(code: int, folder: str) -> None:
+    pytest.importorskip("openai")  # loaded here, so that its own memory isn't counted
+    packed = gzip.compress(b" " * 50_000_000, 1)
+    for bomb in (status(code, packed, Content_Encoding="gzip"), status(code, b" " * 20_000_000)):
+        with serving(bomb) as server:
+            tracemalloc.start()
+            _, report = asked(server, folder, max_calls=2, timeout=20.0)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        assert server.headers[0]["accept-encoding"] == "identity"
+        assert report.fallbacks == report.windows
+        assert peak < 10_000_000
+
+
 def test_nobody_there_costs_little(folder: str) -> None:
     with serving(HEALTHY) as server:
         gone = server.url
@@ -377,11 +394,35 @@ def test_max_cost_is_never_passed(name: str, share: float, folder: str) -> None:
         assert report.reasons == {"max_cost was reached": report.windows - report.calls}
 
 
-def test_an_endpoint_that_bills_more_than_it_may_is_asked_no_more(folder: str) -> None:
-    dear = saying('{"starts": []}', prompt_tokens=10_000_000, completion_tokens=1)
+@pytest.mark.parametrize(
+    "dear",
+    [
+        saying('{"starts": []}', prompt_tokens=10_000_000, completion_tokens=1),
+        saying('{"starts": []}', prompt_tokens=1, completion_tokens=10_000_000),
+        saying("word " * 100_000),
+    ],
+)
+def test_an_endpoint_that_bills_more_than_it_may_is_asked_no_more(dear: Behaviour, folder: str) -> None:
     with serving(dear) as server:
-        asked(server, folder, input_price=1.0, output_price=1.0, max_cost=1.0, concurrency=1)
+        _, report = asked(server, folder, input_price=1.0, output_price=1.0, max_cost=0.1, concurrency=1)
         assert server.calls == 1
+    assert report.cost is not None
+    assert report.cost <= 0.1
+    assert report.reasons["it bills for more than it may"] == 1
+
+
+@pytest.mark.parametrize("name", ["half a body", "broken JSON", "no choices", "reset", "endless"])
+def test_an_answer_that_doesnt_arrive_may_have_to_be_paid(name: str, folder: str) -> None:
+    with serving(DEAD[name]) as server:
+        _, report = asked(server, folder, answer_tokens=70, input_price=1.0, output_price=1.0)
+    assert report.output_tokens == 70 * report.calls == 70 * server.calls
+
+
+@pytest.mark.parametrize("name", ["500", "401"])
+def test_an_error_has_no_answer_to_be_paid(name: str, folder: str) -> None:
+    with serving(DEAD[name]) as server:
+        _, report = asked(server, folder, input_price=1.0, output_price=1.0)
+    assert report.output_tokens == 0
 
 
 def test_what_a_bound_cuts_off_depends_on_order_alone(folder: str) -> None:
@@ -477,7 +518,7 @@ def test_a_busy_endpoint_is_waited_for_but_not_for_ever() -> None:
 
 def test_an_endpoint_that_comes_back_is_asked_again(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(breaker, "FIRST_REST", 0.0)
-    monkeypatch.setattr(asking, "TRIES", 2)
+    monkeypatch.setitem(asking._TRIES, Trouble.FAULT, 2)
     with serving(in_turn(*[status(500)] * 6, HEALTHY)) as server, Proposer(**options(server, folder)) as proposer:
         found = [spanwise.chunk(spanwise.read_text(f"{TEXT} {at}"), "smart", proposer=proposer) for at in range(6)]
         assert proposer.report.fallbacks > 0

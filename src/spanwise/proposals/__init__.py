@@ -196,5 +196,5 @@ def message_tokens(tokenizer: Tokenizer, messages: Sequence[tuple[str, str]]) ->
 
 
 def _expected_answer(lines: int) -> int:
-    """Say how long an answer usually is: a number and a comma for each topic, and the braces around."""
-    return 6 + 3 * (lines // _LINES_PER_TOPIC + 1)
+    """Say how long an answer usually is: its frame and a first number, and three tokens for each further one."""
+    return 6 + 3 * (lines // _LINES_PER_TOPIC)

@@ -90,6 +90,11 @@ class _Flight:
             return self.grant.bound
         return OVER_COST if self.cost + self.item.worst > self.grant.cost * (1 + 1e-9) else None
 
+    def affords(self, sent: int, said: int) -> bool:
+        """Whether an answer of so many tokens is within what was granted, as all are that keep to what they may."""
+        cost = price(self.item.terms, sent, said) or 0.0
+        return self.item.terms.max_cost is None or self.cost + cost <= self.grant.cost * (1 + 1e-9)
+
     def ended(self, task: asyncio.Task[None]) -> None:
         """Leave nobody waiting: whoever was broken off, or fell over a fault of ours, says so."""
         if task.cancelled():
@@ -238,7 +243,7 @@ class Asking:
                 return answer
 
     async def _called(self, endpoint: Endpoint, flight: _Flight, messages: Messages) -> Answer:
-        """Make one call and count what it takes; one that isn't answered is taken at what it may cost."""
+        """Make one call and count what it takes; one whose answer didn't arrive is taken at what it may cost."""
         item, longer = flight.item, sum(len(words) for _, words in messages[len(flight.item.messages) :])
         sent, said = item.tokens + min(longer // 2, ASKED_TWICE), 0
         flight.calls += 1
@@ -246,14 +251,17 @@ class Asking:
         try:
             async with asyncio.timeout(item.terms.timeout):
                 answer = await endpoint.ask(messages)
-            sent = max(sent, answer.input_tokens or 0)
-            said = max(answer.output_tokens or 0, -(-len(answer.words) // 4))
+            billed = max(sent, answer.input_tokens or 0), max(answer.output_tokens or 0, -(-len(answer.words) // 4))
+            if not flight.affords(*billed):  # it disregards the longest answer that was allowed, or makes tokens up
+                raise Failure("it bills for more than it may", Trouble.USELESS, billed=True)
+            sent, said = billed
             return answer
-        except (TimeoutError, Failure) as error:
-            if isinstance(error, Failure) and error.trouble is not Trouble.TIME:
-                raise
+        except TimeoutError:
             said = item.terms.answer_tokens
-            raise Failure("no answer in time", Trouble.TIME) from None
+            raise Failure("no answer in time", Trouble.TIME, billed=True) from None
+        except Failure as failure:
+            said = item.terms.answer_tokens if failure.billed else 0
+            raise
         finally:
             cost = price(item.terms, sent, said)
             self.report.input_tokens += sent

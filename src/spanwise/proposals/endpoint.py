@@ -14,7 +14,6 @@ from spanwise.proposals.breaker import Trouble
 from spanwise.proposals.prompt import SCHEMA, Messages
 from spanwise.strategies.smart import SmartOptions
 
-_LARGEST: Final = 1 << 20  # bytes of an answer that are read
 _MOST_TOKENS: Final = 100_000_000  # more than this is no count of tokens
 _CONNECTING: Final = 10.0  # seconds
 MOST_SHAPES: Final = 4
@@ -24,6 +23,7 @@ _TROUBLES: Final = {
     **dict.fromkeys((401, 403, 404, 405), Trouble.USELESS), **dict.fromkeys((408, 409, 425), Trouble.FAULT),
     429: Trouble.BUSY,
 }  # fmt: skip
+_UNHEARD: Final = frozenset({"no connection", "no connection in time"})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -36,12 +36,17 @@ class Answer(NamedTuple):
 
 
 class Failure(Exception):  # noqa: N818 - it is an outcome, and never leaves this package
-    """A call without an answer: why, what kind of trouble that is, and for how many seconds the endpoint asks."""
+    """A call without an answer: why, what kind of trouble that is, and for how many seconds the endpoint asks.
 
-    def __init__(self, reason: str, trouble: Trouble = Trouble.FAULT, wait: float = 0.0) -> None:
+    `billed` is whether it may have to be paid for, because there was an answer, or may have been.
+    """
+
+    def __init__(
+        self, reason: str, trouble: Trouble = Trouble.FAULT, wait: float = 0.0, *, billed: bool = False
+    ) -> None:
         """Keep the parts."""
         super().__init__(reason)
-        self.reason, self.trouble, self.wait = reason, trouble, wait
+        self.reason, self.trouble, self.wait, self.billed = reason, trouble, wait, billed
 
 
 class Shape(NamedTuple):
@@ -71,6 +76,8 @@ class Endpoint:
         """Load what calls are made with, which takes its time; connect to nothing yet."""
         import openai
 
+        from spanwise.proposals.bodies import PLAIN, bound
+
         self._terms = terms
         self._shape = Shape()
         self._proven = False  # whether it has answered a question of this shape
@@ -79,6 +86,8 @@ class Endpoint:
             timeout=openai.Timeout(terms.timeout, connect=min(_CONNECTING, terms.timeout)),
             follow_redirects=False,  # the text goes to whom it was meant for, and to nobody else
             trust_env=not own,
+            headers=PLAIN,
+            event_hooks={"response": [bound]},
         )
         key = terms.api_key or "none"
         self._client = openai.AsyncOpenAI(base_url=terms.endpoint, api_key=key, max_retries=0, http_client=http)
@@ -98,19 +107,22 @@ class Endpoint:
                 self._simplify(shape, _complaint(error))
             raise _failure(error) from None
         except (openai.APITimeoutError, httpx2.TimeoutException):
-            raise Failure("no answer in time", Trouble.TIME) from None
+            raise Failure("no answer in time", Trouble.TIME, billed=True) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError) as error:
-            raise Failure(_connection(error)) from None
+            reason = _connection(error)
+            raise Failure(reason, billed=reason not in _UNHEARD) from None
 
     async def _body(self, messages: Messages, shape: Shape) -> bytes:
         """Send a question and read what comes, but not without end."""
+        from spanwise.proposals.bodies import LARGEST
+
         create: Any = self._client.chat.completions.with_streaming_response.create
         async with create(**self._request(messages, shape)) as response:
             body = bytearray()
             async for part in response.iter_bytes():
                 body += part
-                if len(body) > _LARGEST:
-                    raise Failure("an answer without end")
+                if len(body) > LARGEST:
+                    raise Failure("an answer without end", billed=True)
             return bytes(body)
 
     def _request(self, messages: Messages, shape: Shape) -> dict[str, Any]:
@@ -145,11 +157,11 @@ def _answer(body: bytes) -> Answer:
         said: Any = orjson.loads(body)
         words = said["choices"][0]["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError):
-        raise Failure("an answer that is not of the API's shape") from None
+        raise Failure("an answer that is not of the API's shape", billed=True) from None
     if words is None:
         words = ""  # all of its tokens went into reasoning, or it refused
     if not isinstance(words, str):
-        raise Failure("an answer that is not of the API's shape")
+        raise Failure("an answer that is not of the API's shape", billed=True)
     usage = said.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     return Answer(words, _tokens(counts.get("prompt_tokens")), _tokens(counts.get("completion_tokens")))
