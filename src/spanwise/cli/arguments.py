@@ -6,7 +6,17 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
-from spanwise.cli.parsing import KEEP_ALL, Formatter, Later, Parser, add_settings, command_of, examples_of, number
+from spanwise.cli.parsing import (
+    KEEP_ALL,
+    Formatter,
+    Later,
+    Parser,
+    add_files,
+    add_settings,
+    command_of,
+    examples_of,
+    number,
+)
 from spanwise.cli.store_arguments import add_index, add_search, add_store
 from spanwise.cli.writing import FORMATS as OUTPUTS
 from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
@@ -78,14 +88,7 @@ def _chunk(commands: Any) -> None:
     output.add_argument("--dry-run", action="store_true", help="only say what smart would send, and what that costs")
     output.add_argument("-q", "--quiet", action="store_true", help="no progress and no summary")
     output.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    files = command.add_argument_group("files")
-    files.add_argument("--include", action="append", default=[], metavar="GLOB", help="only these, as in .gitignore")
-    files.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these, as in .gitignore")
-    files.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read all as: {', '.join(INPUTS)}")
-    files.add_argument("--password", metavar="WORD", help="opens encrypted PDFs")
-    files.add_argument("--figures", metavar="DIR", help="write the figures of PDFs here; the chunks name the files")
-    files.add_argument("--keep-all", action="store_true", help=KEEP_ALL)
-    files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
+    files = add_files(command)
     files.add_argument("--jobs", type=number, default=0, metavar="N", help="processes; default: as many as pay")
     add_settings(command)
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 from spanwise.errors import did_you_mean
+from spanwise.readers import INPUTS
 from spanwise.settings import DEFAULT_PLANS, declared_options
 from spanwise.strategies import STRATEGIES
 
@@ -84,6 +85,19 @@ def command_of(
 def examples_of(*lines: str) -> str:
     """Give the last part of a help text."""
     return "examples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def add_files(command: argparse.ArgumentParser) -> Any:
+    """Add which files are meant and how they are read; give the group, for more of the kind."""
+    files = command.add_argument_group("files")
+    files.add_argument("--include", action="append", default=[], metavar="GLOB", help="only these, as in .gitignore")
+    files.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these, as in .gitignore")
+    files.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read all as: {', '.join(INPUTS)}")
+    files.add_argument("--password", metavar="WORD", help="opens encrypted PDFs")
+    files.add_argument("--figures", metavar="DIR", help="write the figures of PDFs here; the chunks name the files")
+    files.add_argument("--keep-all", action="store_true", help=KEEP_ALL)
+    files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
+    return files
 
 
 def add_settings(command: argparse.ArgumentParser, *, tenant: bool = True) -> None:

@@ -7,17 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from spanwise.cli.parsing import (
-    KEEP_ALL,
     Formatter,
     Later,
     Parser,
+    add_files,
     add_settings,
     command_of,
     examples_of,
     number,
     seconds,
 )
-from spanwise.readers import INPUTS
 
 indexing, searching, storing = map(Later, ("indexing", "searching", "storing"))
 
@@ -36,14 +35,7 @@ def add_index(commands: Any) -> None:
     command.add_argument("--dry-run", action="store_true", help="show what would be done, and do nothing")
     command.add_argument("--json", action="store_true", help="a line for each document when it is safe in the store")
     _waiting(command)
-    files = command.add_argument_group("files")
-    files.add_argument("--include", action="append", default=[], metavar="GLOB", help="only these, as in .gitignore")
-    files.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these, as in .gitignore")
-    files.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read all as: {', '.join(INPUTS)}")
-    files.add_argument("--password", metavar="WORD", help="opens encrypted PDFs")
-    files.add_argument("--figures", metavar="DIR", help="write the figures of PDFs here; the chunks name the files")
-    files.add_argument("--keep-all", action="store_true", help=KEEP_ALL)
-    files.add_argument("--meta", action="append", default=[], metavar="K=V", help="metadata for every document")
+    files = add_files(command)
     what = "processes that read and chunk; default: as many as pay"
     files.add_argument("--jobs", "--workers", type=number, default=0, metavar="N", help=what)
     add_settings(command, tenant=False)
