@@ -48,14 +48,14 @@ bench-index: .venv/ready
 bench-retrieval: .venv-bench/ready
 	.venv-bench/bin/python bench/retrieval.py $(BENCH)
 
-.venv/ready: pyproject.toml
+.venv/ready: pyproject.toml setup.py $(wildcard src/spanwise/native/*.[ch])
 	$(PYTHON) -m venv .venv || (apt-get update && apt-get install -y python3-venv && $(PYTHON) -m venv .venv)
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[all,dev]"
 	touch $@
 
 # peers one by one: one that can't be had is shown as "not installed", the others are measured
-.venv-bench/ready: pyproject.toml bench/requirements.txt
+.venv-bench/ready: pyproject.toml setup.py $(wildcard src/spanwise/native/*.[ch]) bench/requirements.txt
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/pip install --quiet --disable-pip-version-check --editable .
 	grep -v '^#' bench/requirements.txt | while read -r peer; do \

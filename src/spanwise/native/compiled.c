@@ -1,0 +1,14 @@
+/* The extension module `spanwise.native.compiled`: its table of functions. What each does is said in plain.py. */
+
+#include "compiled.h"
+
+static PyMethodDef functions[] = {
+    {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "spanwise.native.compiled", NULL, 0, functions, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit_compiled(void) { return PyModuleDef_Init(&module); }

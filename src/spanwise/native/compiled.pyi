@@ -1,0 +1,3 @@
+from array import array
+
+def token_ends(ids: bytes, begun: array[int], base: int) -> bytes: ...
