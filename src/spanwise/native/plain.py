@@ -1,4 +1,4 @@
-"""The loops that see every token or every event, in Python; `compiled` is the same in C, and a test holds them equal."""
+"""The loops that see every token or event, in Python; `compiled` is the same in C, and a test holds them equal."""
 
 from __future__ import annotations
 
