@@ -1,15 +1,24 @@
 """What is compiled gives exactly what its twin in Python gives."""
 
 from array import array
+from collections.abc import Callable
+from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from made_markdown import markdown
+from spanwise import native
+from spanwise.documents import Part
 from spanwise.native import compiled, plain
+from specifications import specification
 
 BEGUN = array("i", [1, 0, 3, 7])
 IDS = st.lists(st.integers(0, len(BEGUN) - 1)).map(lambda ids: array("I", ids).tobytes())
+NOTES = "[[note#part|words]] ![[embedded]] ![[wörter]] `code` #tag <b>ü</b>\n\n- `x`\n\n      code\n"
+LINKS = ["[[a]]", "![[ö]]", "[w](t)", "[**w** `c`](t)", "![p](i)", "<b>", "`c`", "#tag"]
 
 
 @given(ids=IDS, base=st.integers(0, 1 << 20))
@@ -20,3 +29,81 @@ def test_tokens_end_at_the_same_characters(ids: bytes, base: int) -> None:
 def test_a_token_that_nobody_knows_is_refused() -> None:
     with pytest.raises(IndexError):
         compiled.token_ends(array("I", [4]).tobytes(), BEGUN, 0)
+
+
+def walked(walk: Callable[..., Any], text: str, wishes: tuple[bool, ...]) -> Any:
+    import pyromark
+
+    from spanwise.readers.markdown import KINDS, SHAPES
+
+    flags = pyromark.Options
+    options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_TASKLISTS | flags.ENABLE_WIKILINKS
+    rows, *others = walk(text, pyromark.events_with_range(text, options=options), KINDS, SHAPES, *wishes)
+    return [(type(row), row, [type(part) for part in row.parts]) for row in rows], others
+
+
+def alike(text: str) -> None:
+    for wishes in product((False, True), repeat=3):
+        assert walked(compiled.walk, text, wishes) == walked(plain.walk, text, wishes)
+
+
+@given(markdown(), st.lists(st.sampled_from(LINKS), max_size=8))
+def test_markdown_is_walked_alike(text: str, links: list[str]) -> None:
+    alike(text)
+    alike(f"# ż {' '.join(links)}\n\n- {' '.join(links)}\n  - 字 {text}")
+
+
+@given(st.text())
+def test_any_text_is_walked_alike(text: str) -> None:
+    alike(text)
+
+
+@pytest.mark.parametrize("name", ["commonmark", "gfm"])
+def test_the_specifications_are_walked_alike(name: str) -> None:
+    for examples in specification(name).values():
+        for example in [*examples, "\n\n".join(examples), NOTES]:
+            alike(example)
+
+
+@given(st.text("a \n", max_size=60), st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=50))
+def test_items_are_nested_alike(text: str, pairs: list[tuple[int, int]]) -> None:
+    ranges = sorted((min(pair), max(pair)) for pair in pairs)
+    nested = [span for span in ranges if all(not (s < span[0] < e < span[1]) for s, e in ranges)]
+    assert compiled.items(text, nested, Part) == plain.items(text, nested, Part)
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [("Rule", {"start": 0, "end": 99})],
+        [("Rule", {"start": -1, "end": 1})],
+        [("Rule", {})],
+        [("Rule",)],
+        [(7, {"start": 0, "end": 1})],
+        [({"Start": {"Heading": {}}}, {"start": 0, "end": 1})],
+        [({"Start": "Paragraph"}, {"start": 0, "end": 2}), ({"Start": {"Link": {}}}, {"start": 0, "end": 1})],
+        None,
+    ],
+)
+def test_events_of_another_parser_are_refused(events: Any) -> None:
+    from spanwise.readers.markdown import KINDS, SHAPES
+
+    with pytest.raises((TypeError, ValueError)):
+        compiled.walk("abc", events, KINDS, SHAPES, True, True, True)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    calls: list[Callable[[], Any]] = [
+        lambda: compiled.walk("", [], {}, (int, int), False, False, False),
+        lambda: compiled.items("", [(1,)], Part),  # type: ignore[list-item]
+        lambda: compiled.items("", (), Part),  # type: ignore[arg-type]
+        lambda: compiled.token_ends(b"", BEGUN, "0"),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_what_is_compiled_is_used() -> None:
+    for name in ("items", "token_ends", "walk"):
+        assert getattr(native, name) is getattr(compiled, name)

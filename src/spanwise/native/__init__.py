@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-try:
-    from spanwise.native.compiled import token_ends
-except ImportError:
-    from spanwise.native.plain import token_ends
+from spanwise.native.plain import FoundLink, Range
 
-__all__ = ["token_ends"]
+try:
+    from spanwise.native.compiled import items, token_ends, walk
+except ImportError:
+    from spanwise.native.plain import items, token_ends, walk
+
+__all__ = ["FoundLink", "Range", "items", "token_ends", "walk"]

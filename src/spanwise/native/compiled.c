@@ -3,7 +3,9 @@
 #include "compiled.h"
 
 static PyMethodDef functions[] = {
+    {"items", (PyCFunction)(void (*)(void))items, METH_FASTCALL, NULL},
     {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},
+    {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

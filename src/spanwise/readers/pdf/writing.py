@@ -8,8 +8,8 @@ from html import escape
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
+from spanwise import native
 from spanwise.documents import Part
-from spanwise.readers.parts import items_of
 from spanwise.readers.pdf.geometry import Box, Frame, around
 from spanwise.readers.pdf.hyphens import Vocabulary, flowed
 from spanwise.readers.pdf.layout import Element
@@ -127,7 +127,7 @@ class Scribe:
             spans.append((start, len(text), depth))
         places, clean = unmarked(text)
         ranges = [(_moved(start, text), _moved(end, text)) for start, end in _nested(spans)]
-        parts = items_of(clean, ranges, len(clean))
+        parts = native.items(clean, ranges, Part)
         boxes = [line.box for item in items for line in item.lines]
         return Written("list", clean, self._reference(boxes), parts=parts, links=tuple(places))
 
