@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from spanwise.native.plain import FoundLink, Range
+from spanwise.native.plain import FoundLink, Range, is_only_comments
 
 try:
     from spanwise.native.compiled import items, token_ends, walk
 except ImportError:
     from spanwise.native.plain import items, token_ends, walk
 
-__all__ = ["FoundLink", "Range", "items", "token_ends", "walk"]
+__all__ = ["FoundLink", "Range", "is_only_comments", "items", "token_ends", "walk"]

@@ -14,6 +14,7 @@ typedef struct {
     Py_ssize_t length;  /* in bytes */
     int32_t *known;     /* the character at every STEP-th byte; NULL where bytes are characters */
     PyObject *kinds;    /* from the parser's name of a block to ours */
+    PyObject *comment;  /* the kind of HTML that is comments only, borrowed from there */
     PyTypeObject *shape, *part_shape; /* of rows and of parts */
     int tagged, coded, embeds;
     PyObject *rows, *links, *codes, *tags; /* what is found */
@@ -104,6 +105,28 @@ static Py_ssize_t line_start(const Walk *walk, Py_ssize_t place) {
     return place;
 }
 
+static Py_ssize_t find(const Walk *walk, const char *word, Py_ssize_t start, Py_ssize_t end) {
+    int width = PyUnicode_KIND(walk->text);
+    const void *data = PyUnicode_DATA(walk->text);
+    Py_ssize_t length = (Py_ssize_t)strlen(word), same = 0;
+    for (; start + length <= end; start++) {
+        for (same = 0; same < length && PyUnicode_READ(width, data, start + same) == (Py_UCS4)word[same];) same++;
+        if (same == length) return start;
+    }
+    return -1;
+}
+
+/* Whether a stretch of HTML is comments and nothing else; an unclosed one doesn't count. */
+static int is_only_comments(const Walk *walk, Py_ssize_t start, Py_ssize_t end) {
+    while (start < end && find(walk, "<!--", start, start + 4 < end ? start + 4 : end) == start) {
+        Py_ssize_t closing = find(walk, "-->", start + 2, end), rest = end;
+        if (closing < 0) return 0;
+        start = closing + 3;
+        trim(walk->text, &start, &rest);
+    }
+    return start == end;
+}
+
 /* Turn a list of ranges from bytes to characters, in place; give where the last of them ends. */
 static Py_ssize_t place_ranges(const Walk *walk, PyObject *ranges) {
     Py_ssize_t last = 0;
@@ -146,9 +169,10 @@ static int close_block(Walk *walk) {
         /* the parser starts after the indentation: it belongs to code */
         if (IS(walk->kind, "code")) start = line_start(walk, first);
     }
-    PyObject *none = PyUnicode_FromStringAndSize(NULL, 0);
+    PyObject *none = PyUnicode_FromStringAndSize(NULL, 0), *kind = walk->kind;
+    if (walk->comment && IS(kind, "html") && is_only_comments(walk, start, end)) kind = walk->comment;
     PyObject *fields[ROW] = {
-        Py_NewRef(walk->kind),
+        Py_NewRef(kind),
         PyLong_FromSsize_t(start),
         PyLong_FromSsize_t(end),
         walk->level ? PyLong_FromLong(walk->level) : Py_NewRef(Py_None),
@@ -309,6 +333,7 @@ PyObject *walk(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize
     Walk state = {.text = arguments[0], .kinds = arguments[2]};
     state.shape = (PyTypeObject *)PyTuple_GET_ITEM(shapes, 0);
     state.part_shape = (PyTypeObject *)PyTuple_GET_ITEM(shapes, 1);
+    state.comment = PyDict_GetItemString(arguments[2], "Comment");
     state.tagged = PyObject_IsTrue(arguments[4]);
     state.coded = PyObject_IsTrue(arguments[5]);
     state.embeds = PyObject_IsTrue(arguments[6]);

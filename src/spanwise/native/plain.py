@@ -43,11 +43,11 @@ def walk(
     """Walk over the events of the Markdown parser, and give what stands in the text, all ranges in characters.
 
     First come the blocks on the outermost level: named tuples of (kind, start, end, level, words, parts), the first of
-    the `shapes`, without white space around them. `kinds` says what the parser's names are called, `words` are those of
-    a heading, and `parts` are the items of a list or the rows of a table, in the second shape. Then the links, as
-    (target, words, whether it is a wiki link, start); `![[embedded]]` notes are among them if there may be `embeds`.
-    Then where code stands inside of blocks, if that is wanted (`coded`), and where tags of HTML stand in paragraphs
-    (`tagged`).
+    the `shapes`, without white space around them. `kinds` says what the parser's names are called, and HTML that is a
+    "Comment"; `words` are those of a heading, and `parts` are the items of a list or the rows of a table, in the second
+    shape. Then the links, as (target, words, whether it is a wiki link, start); `![[embedded]]` notes are among them if
+    there may be `embeds`. Then where code stands inside of blocks, if that is wanted (`coded`), and where tags of HTML
+    stand in paragraphs (`tagged`).
     """
     walk = _Walk(text, kinds, shapes)
     for event, where in events:
@@ -105,6 +105,19 @@ def _rows(text: str, ranges: list[Range], end: int, shape: Callable[..., Part]) 
             first = start + len(row) - len(row.lstrip())
             rows.append(shape(first, start + len(row), header=number == 0))
     return tuple(rows)
+
+
+def is_only_comments(html: str) -> bool:
+    """Whether a piece of HTML is one or more comments and nothing else; an unclosed one doesn't count."""
+    position, end = 0, len(html)
+    while html.startswith("<!--", position):
+        closing = html.find("-->", position + 2)
+        if closing < 0:
+            return False
+        position = closing + 3
+        while position < end and html[position].isspace():
+            position += 1
+    return position == end
 
 
 def _tag(said: Any) -> tuple[str, Any]:
@@ -191,7 +204,9 @@ class _Walk(Generic[Row, Part]):
             parts = _rows(self.text, ranges, end, self.part_shape)
         if self.kind == "code":  # the parser starts after the indentation: it belongs to code
             start = self.text.rfind("\n", 0, first) + 1
-        self.rows.append(self.shape(self.kind, start, end, self.level, "".join(self.words), parts))
+        comment = self.kind == "html" and is_only_comments(self.text[start:end])
+        kind = self.kinds["Comment"] if comment else self.kind
+        self.rows.append(self.shape(kind, start, end, self.level, "".join(self.words), parts))
 
     def _in_characters(self, ranges: list[Range]) -> list[Range]:
         return [(self.characters[start], self.characters[end]) for start, end in ranges]

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from spanwise.cuts import trimmed
 from spanwise.documents import Block, LeftOut, Page, Part, Shown, SourceRef
+from spanwise.native import is_only_comments
 from spanwise.spans import without
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
@@ -171,16 +172,3 @@ def with_figures(text: str, seen: list[Seen], figures: list[tuple[int, int]]) ->
 def _carved(text: str, block: Seen, start: int, end: int) -> Seen:
     comment = block.kind == "html" and is_only_comments(text[start:end])
     return Seen("comment" if comment else block.kind, start, end, block.level, block.title)
-
-
-def is_only_comments(html: str) -> bool:
-    """Whether a piece of HTML is one or more comments and nothing else; an unclosed one doesn't count."""
-    position, end = 0, len(html)
-    while html.startswith("<!--", position):
-        closing = html.find("-->", position + 2)
-        if closing < 0:
-            return False
-        position = closing + 3
-        while position < end and html[position].isspace():
-            position += 1
-    return position == end

@@ -22,7 +22,6 @@ from spanwise.readers.blocks import (
     Tag,
     figure_ranges,
     figure_tags,
-    is_only_comments,
     may_hold_figures,
     with_figures,
 )
@@ -36,11 +35,12 @@ if TYPE_CHECKING:
 KINDS: Final = {
     "Paragraph": "paragraph", "HtmlBlock": "html", "List": "list", "Table": "table", "Heading": "heading",
     "CodeBlock": "code", "BlockQuote": "quote", "FootnoteDefinition": "paragraph", "Rule": "rule",
+    "Comment": "comment",
 }  # fmt: skip
-_UNFINISHED: Final = frozenset({"heading", "html"})
 SHAPES: Final = (Seen, Part)
 _ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has its marks
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
+_MARK: Final = re.compile(r"[#^]")
 _VISIBLE: Final = re.compile(r"\S")
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
@@ -84,15 +84,20 @@ def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
     comments, marked, figured = _comments(text, opening), may_hold_marks(text), may_hold_figures(text)
     parsed = _blanked(text, comments)
     rows, links, codes, tags = _walked(parsed, opening, tagged=figured, coded=marked)
-    blocks = [_finished(parsed, row) if row.kind in _UNFINISHED else row for row in rows]
+    blocks = [_titled(parsed, row) if row.level else row for row in rows]
     if figured:
         blocks = with_figures(text, blocks, _figures(text, blocks, tags))
     for block in _with_comments(blocks, comments):
         builder.add(*block)
     builder.finish()
     named = [(link, start) for link, start in map(_link, links) if any(link[:1]) or any(link[2:]) or link.text.strip()]
-    prose = _blanked(text, sorted(codes)) if codes else text
+    prose = _blanked(text, _marked(text, sorted(codes))) if codes else text
     return Extras([link for link, _ in named], [start for _, start in named], prose, marked)
+
+
+def _marked(text: str, codes: list[Range]) -> list[Range]:
+    """Give the code that something in it or right after it could be taken for a mark of notes."""
+    return codes if "[!" in text else [span for span in codes if _MARK.search(text, span[0], span[1] + 1)]
 
 
 def _comments(text: str, opening: int) -> list[tuple[int, int]]:
@@ -140,12 +145,10 @@ def _walked(
     return walk(said, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text)
 
 
-def _finished(text: str, block: Seen) -> Seen:
-    """Give a block with its title, or as the comment that it is."""
-    kind, start, end, level, words, _ = block
-    if kind == "heading":
-        return Seen(kind, start, end, level, _title(words, text[start:end]))
-    return Seen("comment", start, end) if is_only_comments(text[start:end]) else block
+def _titled(text: str, heading: Seen) -> Seen:
+    """Give a heading with its words as they are shown."""
+    kind, start, end, level, words, _ = heading
+    return Seen(kind, start, end, level, _title(words, text[start:end]))
 
 
 def _link(found: FoundLink) -> tuple[Link, int]:
