@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from made_markdown import markdown
 from spanwise import native
-from spanwise.documents import Part
+from spanwise.documents import Block, Part
 from spanwise.native import compiled, plain
+from spanwise.readers.blocks import LONGEST_NAME, Builder
 from specifications import specification
 
 BEGUN = array("i", [1, 0, 3, 7])
@@ -65,6 +66,20 @@ def test_the_specifications_are_walked_alike(name: str) -> None:
             alike(example)
 
 
+@given(markdown())
+def test_blocks_are_built_alike(text: str) -> None:
+    text = f"# A\n[a]: /b\n### {'long ' * 300}\n[c]: /d\n##\nx\n{text}"
+    seen = walked(compiled.walk, text, (False, False, False))[0]
+    builders = Builder(text), Builder(text)
+    for builder, module in zip(builders, (compiled, plain), strict=True):
+        module.add_blocks(builder, [row for _, row, _ in seen], Block, LONGEST_NAME)
+    assert builders[0].blocks == builders[1].blocks
+    assert [type(block) for block in builders[0].blocks] == [Block] * len(builders[0].blocks)
+    assert builders[0].path == builders[1].path
+    assert builders[0].headings == builders[1].headings
+    assert builders[0].reached == builders[1].reached
+
+
 @given(st.text("a \n", max_size=60), st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), max_size=50))
 def test_items_are_nested_alike(text: str, pairs: list[tuple[int, int]]) -> None:
     ranges = sorted((min(pair), max(pair)) for pair in pairs)
@@ -105,5 +120,5 @@ def test_wrong_arguments_are_refused() -> None:
 
 
 def test_what_is_compiled_is_used() -> None:
-    for name in ("items", "token_ends", "walk"):
+    for name in ("add_blocks", "items", "token_ends", "walk"):
         assert getattr(native, name) is getattr(compiled, name)

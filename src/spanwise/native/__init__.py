@@ -5,8 +5,8 @@ from __future__ import annotations
 from spanwise.native.plain import FoundLink, Range, is_only_comments
 
 try:
-    from spanwise.native.compiled import items, token_ends, walk
+    from spanwise.native.compiled import add_blocks, items, token_ends, walk
 except ImportError:
-    from spanwise.native.plain import items, token_ends, walk
+    from spanwise.native.plain import add_blocks, items, token_ends, walk
 
-__all__ = ["FoundLink", "Range", "is_only_comments", "items", "token_ends", "walk"]
+__all__ = ["FoundLink", "Range", "add_blocks", "is_only_comments", "items", "token_ends", "walk"]

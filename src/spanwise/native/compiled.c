@@ -3,6 +3,7 @@
 #include "compiled.h"
 
 static PyMethodDef functions[] = {
+    {"add_blocks", (PyCFunction)(void (*)(void))add_blocks, METH_FASTCALL, NULL},
     {"items", (PyCFunction)(void (*)(void))items, METH_FASTCALL, NULL},
     {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},
     {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, NULL},

@@ -6,13 +6,15 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+PyObject *add_blocks(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *token_ends(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 /* Whether an object is a class of tuples, such as a named tuple. */
 int is_shape(PyObject *object);
-/* Make a named tuple of fields that it takes over; a field that could not be made is NULL. */
+/* Make a named tuple of fields that it takes over; a field that could not be made is NULL.
+   Nothing in it leads back to it, so it is hidden from the garbage collector, which would look at it for nothing. */
 PyObject *shaped(PyTypeObject *shape, PyObject **fields, int size);
 /* Append what was just made, and let go of it; -1 if it could not be made. */
 int append(PyObject *list, PyObject *made);

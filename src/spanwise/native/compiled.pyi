@@ -1,9 +1,10 @@
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from spanwise.native.plain import FoundLink, Part, Range, Row, Shapes
 
+def add_blocks(builder: Any, seen: Sequence[Any], shape: Callable[..., object], longest: int) -> None: ...
 def items(text: str, ranges: list[Range], shape: Callable[..., Part]) -> tuple[Part, ...]: ...
 def token_ends(ids: bytes, begun: array[int], base: int) -> bytes: ...
 def walk(

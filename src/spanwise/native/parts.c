@@ -19,6 +19,7 @@ PyObject *shaped(PyTypeObject *shape, PyObject **fields, int size) {
             Py_XDECREF(fields[place]);
         }
     }
+    if (made) PyObject_GC_UnTrack(made);
     return made;
 }
 

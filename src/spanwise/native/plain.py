@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 Row = TypeVar("Row")
@@ -66,6 +66,15 @@ def walk(
             walk.block_tags.append((start, where["end"]))
     walk.close()
     return walk.rows, walk.links, walk.codes, walk.tags
+
+
+def add_blocks(builder: Any, seen: Sequence[Any], shape: Callable[..., object], longest: int) -> None:
+    """Add what a reader has seen to its builder, whose positions must be those of the text.
+
+    C makes the blocks in the given `shape` itself, with names of sections that are at most so long.
+    """
+    for block in seen:
+        builder.add(*block)
 
 
 def items(text: str, ranges: list[Range], shape: Callable[..., Part]) -> tuple[Part, ...]:

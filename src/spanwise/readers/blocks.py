@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from spanwise.cuts import trimmed
 from spanwise.documents import Block, LeftOut, Page, Part, Shown, SourceRef
-from spanwise.native import is_only_comments
+from spanwise.native import add_blocks, is_only_comments
 from spanwise.spans import without
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
@@ -49,21 +49,21 @@ class Seen(NamedTuple):
 class Builder:
     """Takes blocks in order and gives each its headings; on pages, positions are those in the page begun last."""
 
-    __slots__ = ("_base", "_headings", "_page", "_path", "_reached", "_text", "blocks")
+    __slots__ = ("base", "blocks", "headings", "page", "path", "reached", "text")
 
     def __init__(self, text: str) -> None:
         """Begin at the start of a text."""
         self.blocks: list[Block] = []
-        self._text = text
-        self._base = 0
-        self._page: int | None = None
-        self._reached = 0
-        self._headings: list[tuple[int, str]] = []
-        self._path: tuple[str, ...] = ()
+        self.text = text
+        self.base = 0
+        self.page: int | None = None
+        self.reached = 0
+        self.headings: list[tuple[int, str]] = []
+        self.path: tuple[str, ...] = ()
 
     def begin_page(self, number: int, text: str, base: int) -> None:
         """Go on with the text of a page that starts at `base`; call `finish` at the end of each."""
-        self._page, self._text, self._base, self._reached = number, text, base, 0
+        self.page, self.text, self.base, self.reached = number, text, base, 0
 
     def add(
         self,
@@ -78,30 +78,36 @@ class Builder:
         """Add the next block; positions of its parts count from where it starts if it has a `source_ref`."""
         if source_ref:
             parts = tuple([_moved(part, start) for part in parts])
-        if start > self._reached and not self._text[self._reached : start].isspace():
-            self._fill(start)
-        self._reached = end
+        if start > self.reached and not self.text[self.reached : start].isspace():
+            self.fill(start)
+        self.reached = end
         if level is not None:
-            self._path = self._path_under(level, title)
-        if base := self._base:
+            self.path = self._path_under(level, title)
+        if base := self.base:
             start, end, parts = start + base, end + base, tuple([_moved(part, base) for part in parts])
         # without Block's own checks: kinds come from a reader's table, and Document checks all ranges once more
-        self.blocks.append(
-            _new(Block, (kind, start, end, self._path, level, self._page, parts, None, None, source_ref))
-        )
+        self.blocks.append(_new(Block, (kind, start, end, self.path, level, self.page, parts, None, None, source_ref)))
+
+    def add_all(self, seen: list[Seen]) -> None:
+        """Add many blocks at once."""
+        if self.base:
+            for block in seen:
+                self.add(*block)
+        else:
+            add_blocks(self, seen, Block, LONGEST_NAME)
 
     def finish(self) -> None:
         """Take what is left at the end of the text or page."""
-        self._fill(len(self._text))
+        self.fill(len(self.text))
 
-    def _fill(self, end: int) -> None:
+    def fill(self, end: int) -> None:
         """Give visible text between blocks a block: link reference definitions leave no other trace."""
-        if gap := trimmed(self._text, self._reached, end):
-            self._reached = end
-            self.add("definition" if self._text.startswith("[", gap[0]) else "paragraph", *gap)
+        if gap := trimmed(self.text, self.reached, end):
+            self.reached = end
+            self.add("definition" if self.text.startswith("[", gap[0]) else "paragraph", *gap)
 
     def _path_under(self, level: int, title: str) -> tuple[str, ...]:
-        headings = self._headings
+        headings = self.headings
         while headings and headings[-1][0] >= level:
             headings.pop()
         headings.append((level, title[:LONGEST_NAME]))

@@ -87,8 +87,7 @@ def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
     blocks = [_titled(parsed, row) if row.level else row for row in rows]
     if figured:
         blocks = with_figures(text, blocks, _figures(text, blocks, tags))
-    for block in _with_comments(blocks, comments):
-        builder.add(*block)
+    builder.add_all(_with_comments(blocks, comments))
     builder.finish()
     named = [(link, start) for link, start in map(_link, links) if any(link[:1]) or any(link[2:]) or link.text.strip()]
     prose = _blanked(text, _marked(text, sorted(codes))) if codes else text

@@ -34,5 +34,4 @@ def add_plain(builder: Builder, text: str) -> None:
     seen = [Seen("paragraph", *span) for span in ranges if span]
     if may_hold_figures(text):
         seen = with_figures(text, seen, figure_ranges(figure_tags(text, 0, len(text))))
-    for block in seen:
-        builder.add(*block)
+    builder.add_all(seen)

@@ -1,0 +1,107 @@
+/* Blocks under their headings: see `add_blocks` in plain.py. */
+
+#include "compiled.h"
+
+#define BLOCK 10 /* fields: kind, start, end, headings_path, level, page, parts, section_type, block_id, source_ref */
+#define SEEN 6   /* fields: kind, start, end, level, title, parts */
+
+typedef struct {
+    PyObject *builder, *text, *blocks, *headings, *path, *page; /* of the builder */
+    Py_ssize_t reached, longest;
+    PyTypeObject *shape;
+} Build;
+
+static int read_reached(Build *build) {
+    PyObject *reached = PyObject_GetAttrString(build->builder, "reached");
+    build->reached = reached ? PyLong_AsSsize_t(reached) : -1;
+    Py_XDECREF(reached);
+    return build->reached < 0 ? -1 : 0;
+}
+
+/* Tell the builder how far it has come. */
+static int write_back(Build *build) {
+    PyObject *reached = PyLong_FromSsize_t(build->reached);
+    int failed = !reached || PyObject_SetAttrString(build->builder, "reached", reached) < 0 ||
+                 PyObject_SetAttrString(build->builder, "path", build->path) < 0;
+    Py_XDECREF(reached);
+    return failed ? -1 : 0;
+}
+
+/* Have the builder fill the text before a block, if there is any to see. */
+static int fill(Build *build, Py_ssize_t end) {
+    Py_ssize_t start = build->reached, visible = end;
+    if (end > PyUnicode_GET_LENGTH(build->text)) {
+        PyErr_SetString(PyExc_ValueError, "a block starts after the end of the text");
+        return -1;
+    }
+    if (start < visible) trim(build->text, &start, &visible);
+    if (start >= visible) return 0;
+    if (write_back(build) < 0) return -1;
+    PyObject *filled = PyObject_CallMethod(build->builder, "fill", "n", end);
+    Py_XDECREF(filled);
+    return filled ? read_reached(build) : -1;
+}
+
+/* Close the headings that a new one ends, and name the path that it opens. */
+static int open_heading(Build *build, PyObject *level, PyObject *title) {
+    Py_ssize_t size = PyList_GET_SIZE(build->headings), kept = size;
+    long own = PyLong_AsLong(level);
+    if (own == -1 && PyErr_Occurred()) return -1;
+    while (kept && PyLong_AsLong(PyTuple_GET_ITEM(PyList_GET_ITEM(build->headings, kept - 1), 0)) >= own) kept--;
+    if (PyList_SetSlice(build->headings, kept, size, NULL) < 0) return -1;
+    PyObject *name = PyUnicode_Substring(title, 0, build->longest);
+    if (!name || append(build->headings, Py_BuildValue("(ON)", level, name)) < 0) return -1;
+    PyObject *names = PyList_New(0);
+    for (Py_ssize_t place = 0; names && place <= kept; place++) {
+        name = PyTuple_GET_ITEM(PyList_GET_ITEM(build->headings, place), 1);
+        if (PyUnicode_GET_LENGTH(name) && PyList_Append(names, name) < 0) Py_CLEAR(names);
+    }
+    Py_XSETREF(build->path, names ? PyList_AsTuple(names) : NULL);
+    Py_XDECREF(names);
+    return build->path ? 0 : -1;
+}
+
+static int add_block(Build *build, PyObject *seen) {
+    if (!PyTuple_Check(seen) || PyTuple_GET_SIZE(seen) != SEEN || !PyUnicode_Check(PyTuple_GET_ITEM(seen, 4))) {
+        PyErr_SetString(PyExc_TypeError, "a block has a kind, start, end, level, title and parts");
+        return -1;
+    }
+    PyObject *start = PyTuple_GET_ITEM(seen, 1), *end = PyTuple_GET_ITEM(seen, 2), *level = PyTuple_GET_ITEM(seen, 3);
+    Py_ssize_t first = PyLong_AsSsize_t(start), after = PyLong_AsSsize_t(end);
+    if (PyErr_Occurred() || fill(build, first) < 0) return -1;
+    build->reached = after;
+    if (level != Py_None && open_heading(build, level, PyTuple_GET_ITEM(seen, 4)) < 0) return -1;
+    PyObject *fields[BLOCK] = {
+        Py_NewRef(PyTuple_GET_ITEM(seen, 0)), Py_NewRef(start), Py_NewRef(end), Py_NewRef(build->path),
+        Py_NewRef(level), Py_NewRef(build->page), Py_NewRef(PyTuple_GET_ITEM(seen, 5)), Py_NewRef(Py_None),
+        Py_NewRef(Py_None), Py_NewRef(Py_None)};
+    return append(build->blocks, shaped(build->shape, fields, BLOCK));
+}
+
+static int add_all(Build *build, PyObject *seen) {
+    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(seen); place++)
+        if (add_block(build, PyList_GET_ITEM(seen, place)) < 0) return -1;
+    return write_back(build);
+}
+
+/* add_blocks(builder, seen, shape, longest): see plain.py */
+PyObject *add_blocks(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 4 || !PyList_Check(arguments[1]) || !is_shape(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "add_blocks takes a builder, a list, a shape, and a length");
+        return NULL;
+    }
+    Build build = {.builder = arguments[0], .shape = (PyTypeObject *)arguments[2]};
+    build.longest = PyLong_AsSsize_t(arguments[3]);
+    build.text = PyObject_GetAttrString(build.builder, "text");
+    build.blocks = PyObject_GetAttrString(build.builder, "blocks");
+    build.headings = PyObject_GetAttrString(build.builder, "headings");
+    build.path = PyObject_GetAttrString(build.builder, "path");
+    build.page = PyObject_GetAttrString(build.builder, "page");
+    int failed = PyErr_Occurred() || read_reached(&build) < 0 || add_all(&build, arguments[1]) < 0;
+    Py_XDECREF(build.text);
+    Py_XDECREF(build.blocks);
+    Py_XDECREF(build.headings);
+    Py_XDECREF(build.path);
+    Py_XDECREF(build.page);
+    return failed ? NULL : Py_NewRef(Py_None);
+}
