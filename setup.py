@@ -6,11 +6,15 @@ Python.
 
 from setuptools import Extension, setup
 
+ROOM = "src/spanwise/native"
+
 setup(
     ext_modules=[
         Extension(
             "spanwise.native.compiled",
-            sources=[f"src/spanwise/native/{name}.c" for name in ("blocks", "compiled", "events", "parts", "tokens")],
+            sources=[
+                f"src/spanwise/native/{name}.c" for name in ("blocks", "compiled", "events", "parts", "texts", "tokens")
+            ],
             depends=["src/spanwise/native/compiled.h"],
             extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
             optional=True,

@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from spanwise.errors import DocumentError, OptionError, did_you_mean
+from spanwise.native import is_text, misplaced
 from spanwise.spans import Span
 
 KINDS: Final = frozenset({
@@ -269,15 +270,6 @@ _WORDS: Final = tuple(name for name in _METADATA if name not in {"labels", "page
 _words_of: Final = attrgetter(*_WORDS)
 
 
-def is_text(words: str) -> bool:
-    """Whether a string is whole characters only: a lone surrogate is none, and can't be written anywhere."""
-    try:
-        words.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _is_json(value: object) -> bool:
     try:
         json.dumps(value)
@@ -302,6 +294,17 @@ def derived_document_id(metadata: Mapping[str, Any], text: str) -> str:
     return hashlib.sha256(said).hexdigest()[:32]
 
 
+def _misplaced(text: str, blocks: tuple[Block, ...], wrong: int) -> DocumentError:
+    """Say what is wrong with a block, or with what stands after the last."""
+    reached = blocks[wrong - 1].end if wrong else 0
+    start, end = (blocks[wrong].start, blocks[wrong].end) if wrong < len(blocks) else (len(text), len(text) + 1)
+    if start < reached or end <= start:
+        return DocumentError("blocks", "must ascend and not overlap", value=tuple(blocks[wrong][:3]))
+    if lost := text[reached:start].strip():
+        return DocumentError("blocks", "must hold every visible character", value=lost)
+    return DocumentError("blocks", f"must end inside the text ({len(text)} characters)", value=end)
+
+
 @dataclass(frozen=True)
 class Document:
     """Normalized text, its blocks and pages, and what is known of it."""
@@ -320,18 +323,9 @@ class Document:
         """Check that blocks ascend inside the text and leave nothing visible out, and that the document has an id."""
         object.__setattr__(self, "blocks", tuple(self.blocks))
         object.__setattr__(self, "pages", tuple(self.pages))
-        text, reached = self.text, 0
-        for block in self.blocks:
-            start = block.start
-            if start < reached or block.end <= start:
-                raise DocumentError("blocks", "must ascend and not overlap", value=tuple(block[:3]))
-            if start > reached and not text[reached:start].isspace():
-                raise DocumentError("blocks", "must hold every visible character", value=text[reached:start].strip())
-            reached = block.end
-        if reached > len(text):
-            raise DocumentError("blocks", f"must end inside the text ({len(text)} characters)", value=reached)
-        if text[reached:].strip():
-            raise DocumentError("blocks", "must hold every visible character", value=text[reached:].strip())
+        text = self.text
+        if (wrong := misplaced(text, self.blocks)) >= 0:
+            raise _misplaced(text, self.blocks, wrong)
         if any(not 0 <= page.start <= page.end <= len(text) for page in self.pages):
             raise DocumentError("pages", f"must lie inside the text ({len(text)} characters)", value=self.pages)
         if self.link_starts and len(self.link_starts) != len(self.metadata.links):

@@ -5,8 +5,19 @@ from __future__ import annotations
 from spanwise.native.plain import FoundLink, Range, is_only_comments
 
 try:
-    from spanwise.native.compiled import add_blocks, items, token_ends, walk
+    from spanwise.native.compiled import add_blocks, hints, is_text, items, misplaced, token_ends, walk
 except ImportError:
-    from spanwise.native.plain import add_blocks, items, token_ends, walk
+    from spanwise.native.plain import add_blocks, hints, is_text, items, misplaced, token_ends, walk
 
-__all__ = ["FoundLink", "Range", "add_blocks", "is_only_comments", "items", "token_ends", "walk"]
+__all__ = [
+    "FoundLink",
+    "Range",
+    "add_blocks",
+    "hints",
+    "is_only_comments",
+    "is_text",
+    "items",
+    "misplaced",
+    "token_ends",
+    "walk",
+]

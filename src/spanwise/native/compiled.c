@@ -4,7 +4,10 @@
 
 static PyMethodDef functions[] = {
     {"add_blocks", (PyCFunction)(void (*)(void))add_blocks, METH_FASTCALL, NULL},
+    {"hints", hints, METH_O, NULL},
+    {"is_text", is_text, METH_O, NULL},
     {"items", (PyCFunction)(void (*)(void))items, METH_FASTCALL, NULL},
+    {"misplaced", (PyCFunction)(void (*)(void))misplaced, METH_FASTCALL, NULL},
     {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},
     {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},

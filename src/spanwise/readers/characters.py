@@ -6,8 +6,9 @@ import codecs
 import re
 from typing import Final
 
-from spanwise.documents import LeftOut, is_text
+from spanwise.documents import LeftOut
 from spanwise.errors import MissingExtraError, UnreadableError
+from spanwise.native import is_text
 
 _MARKS: Final = (  # the longer mark first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.documents import Block, Link, Part
-from spanwise.native import FoundLink, Range, walk
+from spanwise.native import FoundLink, Range, hints, walk
 from spanwise.readers.blocks import (
     FIGURE_TAG,
     Builder,
@@ -22,7 +22,6 @@ from spanwise.readers.blocks import (
     Tag,
     figure_ranges,
     figure_tags,
-    may_hold_figures,
     with_figures,
 )
 from spanwise.readers.front_matter import front_matter_end, front_matter_says
@@ -49,7 +48,7 @@ def read_markdown(text: str) -> Reading:
     """Read a Markdown text."""
     builder = Builder(text)
     extras = add_markdown(builder, text)
-    blocks = annotated(extras.prose, builder.blocks) if extras.marked or "[!" in text else builder.blocks
+    blocks = annotated(extras.prose, builder.blocks) if extras.marked or extras.boxed else builder.blocks
     return Reading(text, tuple(blocks), found_in(text, blocks, extras), link_starts=tuple(extras.link_starts))
 
 
@@ -68,12 +67,16 @@ def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, An
 
 
 class Extras(NamedTuple):
-    """What was found besides blocks: links, where they stand, and the text with code blanked if it is `marked`."""
+    """What was found besides blocks: links, where they stand, and the text with code blanked if it is `marked`.
+
+    It is `boxed` if there may be callouts.
+    """
 
     links: list[Link]
     link_starts: list[int]
     prose: str
     marked: bool
+    boxed: bool = True
 
 
 def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
@@ -81,22 +84,21 @@ def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
     opening = front_matter_end(text) if opens else 0
     if opening:
         builder.add("front_matter", 0, opening)
-    comments, marked, figured = _comments(text, opening), may_hold_marks(text), may_hold_figures(text)
+    wiki, boxed, commented, tags_hinted, ids_hinted, figured = hints(text)
+    comments = _comments(text, opening) if commented else []
+    marked = (tags_hinted or ids_hinted) and may_hold_marks(text)
     parsed = _blanked(text, comments)
-    rows, links, codes, tags = _walked(parsed, opening, tagged=figured, coded=marked)
+    rows, links, codes, tags = _walked(parsed, opening, wiki=wiki, tagged=figured, coded=marked)
     blocks = [_titled(parsed, row) if row.level else row for row in rows]
     if figured:
         blocks = with_figures(text, blocks, _figures(text, blocks, tags))
     builder.add_all(_with_comments(blocks, comments))
     builder.finish()
     named = [(link, start) for link, start in map(_link, links) if any(link[:1]) or any(link[2:]) or link.text.strip()]
-    prose = _blanked(text, _marked(text, sorted(codes))) if codes else text
-    return Extras([link for link, _ in named], [start for _, start in named], prose, marked)
-
-
-def _marked(text: str, codes: list[Range]) -> list[Range]:
-    """Give the code that something in it or right after it could be taken for a mark of notes."""
-    return codes if "[!" in text else [span for span in codes if _MARK.search(text, span[0], span[1] + 1)]
+    if not boxed:  # then only what is in code, or right after it, could be taken for a mark of notes
+        codes = [span for span in codes if _MARK.search(text, span[0], span[1] + 1)]
+    prose = _blanked(text, sorted(codes))
+    return Extras([link for link, _ in named], [start for _, start in named], prose, marked, boxed)
 
 
 def _comments(text: str, opening: int) -> list[tuple[int, int]]:
@@ -104,7 +106,7 @@ def _comments(text: str, opening: int) -> list[tuple[int, int]]:
     found = [span for span in comment_ranges(text) if span[0] >= opening]
     if not found:
         return []
-    code = [(start, end) for kind, start, end, *_ in _walked(text, opening)[0] if kind == "code"]
+    code = [(start, end) for kind, start, end, *_ in _walked(text, opening, wiki="[[" in text)[0] if kind == "code"]
     starts = [start for start, _ in code]
     return [span for span in found if not _is_inside(span[0], starts, code)]
 
@@ -136,10 +138,9 @@ def _with_comments(blocks: list[Seen], comments: list[tuple[int, int]]) -> list[
 
 
 def _walked(
-    text: str, opening: int, *, tagged: bool = False, coded: bool = False
+    text: str, opening: int, *, wiki: bool, tagged: bool = False, coded: bool = False
 ) -> tuple[list[Seen], list[FoundLink], list[Range], list[Range]]:
     """Parse a text that has front matter up to `opening`, and give its blocks, links, code and tags."""
-    wiki = "[[" in text
     said, events = _parsed(text, opening, wiki=wiki)
     return walk(said, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text)
 

@@ -11,7 +11,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unicodedata import normalize
 
-from spanwise.documents import is_text
+from spanwise.native import is_text
 from spanwise.readers.pdf.geometry import Box, Frame, around
 from spanwise.readers.pdf.pdfium import address_of, calls
 

@@ -1,0 +1,104 @@
+/* Looks at every character of a text: see plain.py. */
+
+#include "compiled.h"
+
+static int read_character(int width, const void *data, Py_ssize_t place, Py_ssize_t length) {
+    return place < length ? (int)PyUnicode_READ(width, data, place) : 0;
+}
+
+static int is_lone(Py_UCS4 letter) { return letter >= 0xD800 && letter <= 0xDFFF; }
+
+/* is_text(words) -> bool */
+PyObject *is_text(PyObject *Py_UNUSED(module), PyObject *words) {
+    if (!PyUnicode_Check(words)) {
+        PyErr_SetString(PyExc_TypeError, "is_text takes a string");
+        return NULL;
+    }
+    Py_ssize_t length = PyUnicode_GET_LENGTH(words), lone = 0;
+    if (PyUnicode_KIND(words) == PyUnicode_2BYTE_KIND) {
+        const Py_UCS2 *data = PyUnicode_2BYTE_DATA(words);
+        for (Py_ssize_t place = 0; place < length; place++) lone += is_lone(data[place]);
+    } else if (PyUnicode_KIND(words) == PyUnicode_4BYTE_KIND) {
+        const Py_UCS4 *data = PyUnicode_4BYTE_DATA(words);
+        for (Py_ssize_t place = 0; place < length; place++) lone += is_lone(data[place]);
+    }
+    return PyBool_FromLong(lone == 0);
+}
+
+/* misplaced(text, blocks) -> int */
+PyObject *misplaced(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2 || !PyUnicode_Check(arguments[0]) || !PyTuple_Check(arguments[1])) {
+        PyErr_SetString(PyExc_TypeError, "misplaced takes a text and a tuple of blocks");
+        return NULL;
+    }
+    PyObject *text = arguments[0], *blocks = arguments[1];
+    Py_ssize_t size = PyTuple_GET_SIZE(blocks), length = PyUnicode_GET_LENGTH(text), reached = 0;
+    for (Py_ssize_t place = 0; place < size; place++) {
+        PyObject *block = PyTuple_GET_ITEM(blocks, place);
+        if (!PyTuple_Check(block) || PyTuple_GET_SIZE(block) < 3) {
+            PyErr_SetString(PyExc_TypeError, "a block has a kind, a start and an end");
+            return NULL;
+        }
+        Py_ssize_t start = PyLong_AsSsize_t(PyTuple_GET_ITEM(block, 1)), end = PyLong_AsSsize_t(PyTuple_GET_ITEM(block, 2));
+        if (PyErr_Occurred()) return NULL;
+        Py_ssize_t low = reached, high = start < length ? start : length;
+        if (start < reached || end <= start || end > length) return PyLong_FromSsize_t(place);
+        trim(text, &low, &high);
+        if (low < high) return PyLong_FromSsize_t(place);
+        reached = end;
+    }
+    trim(text, &reached, &length);
+    return PyLong_FromSsize_t(reached < length ? size : -1);
+}
+
+static int is_word(int letter) {
+    return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z') ||
+           letter == '-';
+}
+
+#define WIKI 1
+#define BOX 2
+#define COMMENT 4
+#define TAG 8
+#define NAME 16
+#define FIGURE 32
+
+/* What the character at a place may begin, by the one before it and the one after it. */
+static int begun_by(int letter, int before, int after) {
+    switch (letter) {
+    case '[': return after == '[' ? WIKI : after == '!' ? BOX : 0;
+    case '%': return after == '%' && (before == '\n' || before == 0) ? COMMENT : 0;
+    case '#': return is_word(after) || after == '_' || after == '/' || after > 127 ? TAG : 0;
+    case '^': return is_word(after) ? NAME : 0;
+    case '<': return after == 'f' || after == 'F' ? FIGURE : 0;
+    default: return 0;
+    }
+}
+
+static inline int look(int width, const void *data, Py_ssize_t length) {
+    int found = 0;
+    for (Py_ssize_t place = 0; place < length; place++) {
+        Py_UCS4 letter = PyUnicode_READ(width, data, place);
+        if (letter != '[' && letter != '#' && letter != '<' && letter != '%' && letter != '^') continue;
+        int before = place ? (int)PyUnicode_READ(width, data, place - 1) : 0;
+        found |= begun_by((int)letter, before, read_character(width, data, place + 1, length));
+    }
+    return found;
+}
+
+/* hints(text) -> (wiki, box, comment, tag, name, figure) */
+PyObject *hints(PyObject *Py_UNUSED(module), PyObject *text) {
+    if (!PyUnicode_Check(text)) {
+        PyErr_SetString(PyExc_TypeError, "hints takes a string");
+        return NULL;
+    }
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+    const void *data = PyUnicode_DATA(text);
+    int width = PyUnicode_KIND(text); /* each branch is compiled for its own width */
+    int found = width == PyUnicode_1BYTE_KIND   ? look(PyUnicode_1BYTE_KIND, data, length)
+                : width == PyUnicode_2BYTE_KIND ? look(PyUnicode_2BYTE_KIND, data, length)
+                                                : look(PyUnicode_4BYTE_KIND, data, length);
+    PyObject *made = PyTuple_New(6);
+    for (int bit = 0; made && bit < 6; bit++) PyTuple_SET_ITEM(made, bit, PyBool_FromLong(found >> bit & 1));
+    return made;
+}
