@@ -10,7 +10,7 @@ setup(
     ext_modules=[
         Extension(
             "spanwise.native.compiled",
-            sources=[f"src/spanwise/native/{name}.c" for name in ("compiled", "tokens")],
+            sources=[f"src/spanwise/native/{name}.c" for name in ("compiled", "seams", "tokens")],
             depends=["src/spanwise/native/compiled.h"],
             extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
             optional=True,

@@ -93,6 +93,10 @@ class Task:
         return [(block.start, block.end) for block in self.document.blocks if block.kind in self.left_out]
 
     @cached_property
+    def _hole_starts(self) -> list[int]:
+        return [start for start, _ in self.holes]
+
+    @cached_property
     def block_edges(self) -> tuple[list[int], list[int]]:
         """How many tokens have ended where each block begins, and where it ends."""
         return self.tokens.at_edges([block[1:3] for block in self.document.blocks])
@@ -118,16 +122,16 @@ class Task:
 
     def has_holes(self, start: int, end: int) -> bool:
         """Whether something inside a range is never content."""
-        holes = self.holes
-        return bool(holes) and bisect_left(holes, (end,)) > bisect_left(holes, (start,))
+        starts = self._hole_starts
+        return bool(starts) and bisect_left(starts, end) > bisect_left(starts, start)
 
     def content_tokens(self, start: int, end: int) -> int:
         """Tokens of a range by subtraction, without what is never content."""
         size = self.tokens.count(start, end)
-        if not self.holes:
+        starts = self._hole_starts
+        if not starts:
             return size
-        low, high = bisect_left(self.holes, (start,)), bisect_left(self.holes, (end,))
-        return size - self._hole_tokens[high] + self._hole_tokens[low]
+        return size - self._hole_tokens[bisect_left(starts, end)] + self._hole_tokens[bisect_left(starts, start)]
 
     def core_fits(self, start: int, end: int, guess: int, limit: int) -> bool:
         """Whether a core fits that is guessed to have so many tokens; counted exactly when it is close."""
@@ -219,10 +223,11 @@ def _settled(
     start, end, first, last, overlap, around = plan
     repeated = strategy.repeat(task, plan)
     prefix, _ = task.prefix(first)
-    if repeated is NOTHING and not prefix and not overlap and around is None and not task.has_holes(start, end):
-        count = task.tokens.exact(start, end) + task.added
-        if count <= task.limit:  # nearly always, when nothing is to be repeated
-            return Settled(start, end, first, last, count)
+    if repeated is NOTHING and not prefix and not overlap and around is None:
+        if first == last or not task.has_holes(start, end):
+            count = task.tokens.exact(start, end) + task.added
+            if count <= task.limit:  # nearly always, when nothing is to be repeated
+                return Settled(start, end, first, last, count)
     pieces = _pieces(task, plan, repeated)
     if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, pieces)):
         return longer._replace(context_dropped=repeated.dropped)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 try:
-    from spanwise.native.compiled import token_ends
+    from spanwise.native.compiled import ended_at_each, exact_tokens, token_ends, tokens_between
 except ImportError:
-    from spanwise.native.plain import token_ends
+    from spanwise.native.plain import ended_at_each, exact_tokens, token_ends, tokens_between
 
-__all__ = ["token_ends"]
+__all__ = ["ended_at_each", "exact_tokens", "token_ends", "tokens_between"]

@@ -7,5 +7,8 @@
 #include <Python.h>
 
 PyObject *token_ends(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *tokens_between(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *ended_at_each(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *exact_tokens(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 #endif
