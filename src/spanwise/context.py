@@ -20,7 +20,7 @@ from spanwise.errors import LimitError, OptionError
 from spanwise.languages import guess_language
 from spanwise.options import Options
 from spanwise.packing import Range, divide, fill
-from spanwise.pieces import Around, Piece, Plan, Settled, joiner_between, rendered
+from spanwise.pieces import Around, Piece, Plan, Settled, alone, joiner_between, rendered
 from spanwise.spans import without
 from spanwise.templates import Template
 from spanwise.tokens import NEAR, TokenMap
@@ -54,6 +54,7 @@ class Task:
         self.text = document.text
         self.tokens = tokens
         self.options = options
+        self.bare: bool = options.template == "plain"  # nothing stands before the text for the embedder
         self.limit: int = options.max_tokens if options.max_tokens is not None else sys.maxsize
         self.added: int = tokens.tokenizer.added
         if self.added * 2 > self.limit:
@@ -108,7 +109,7 @@ class Task:
 
     def prefix(self, block: int) -> tuple[str, int]:
         """Give what the template puts before a chunk that starts with this block, and its tokens."""
-        if self.options.template == "plain":
+        if self.bare:
             return "", 0
         return self._template.prefix(self.document.blocks[block].headings_path)
 
@@ -222,12 +223,22 @@ def _settled(
     """Finish one chunk, or give the number of tokens of its core with its context, if these are too many."""
     start, end, first, last, overlap, around = plan
     repeated = strategy.repeat(task, plan)
+    if repeated is NOTHING and around is None and task.bare and (first == last or not task.has_holes(start, end)):
+        if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, (Piece(start, end),))):
+            return longer
+        count = task.tokens.exact(start, end) + task.added
+        if count <= task.limit:  # nearly always, when nothing is to be repeated
+            return alone(start, end, first, last, count)
+    return _in_context(task, strategy, plan, repeated, (previous, following))
+
+
+def _in_context(
+    task: Task, strategy: Strategy, plan: Plan, repeated: Repeated, neighbours: tuple[Plan | None, Plan | None]
+) -> Settled | int:
+    """Finish a chunk that is more than a solid core, or whose core is too large."""
+    start, end, first, last, overlap, around = plan
+    previous, following = neighbours
     prefix, _ = task.prefix(first)
-    if repeated is NOTHING and not prefix and not overlap and around is None:
-        if first == last or not task.has_holes(start, end):
-            count = task.tokens.exact(start, end) + task.added
-            if count <= task.limit:  # nearly always, when nothing is to be repeated
-                return Settled(start, end, first, last, count)
     pieces = _pieces(task, plan, repeated)
     if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, pieces)):
         return longer._replace(context_dropped=repeated.dropped)
