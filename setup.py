@@ -7,15 +7,14 @@ Python.
 from setuptools import Extension, setup
 
 ROOM = "src/spanwise/native"
+NAMES = ("blocks", "compiled", "events", "parts", "seams", "texts", "tokens")
 
 setup(
     ext_modules=[
         Extension(
             "spanwise.native.compiled",
-            sources=[
-                f"src/spanwise/native/{name}.c" for name in ("blocks", "compiled", "events", "parts", "texts", "tokens")
-            ],
-            depends=["src/spanwise/native/compiled.h"],
+            sources=[f"{ROOM}/{name}.c" for name in NAMES],
+            depends=[f"{ROOM}/compiled.h"],
             extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
             optional=True,
         )

@@ -122,4 +122,4 @@ def finish(begun: Begun) -> tuple[Chunk, ...]:
         settled = settle(task, strategy, strategy.plan(task))
         row, homes = nested(task.parents, settled)
         run = Run(task.document, strategy.name, row, measures, task.options.max_heading_levels, homes, task.notes)
-        return tuple(Chunk(run, index) for index in range(len(run.settled)))
+        return tuple([Chunk(run, index) for index in range(len(row))])

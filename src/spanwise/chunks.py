@@ -16,18 +16,15 @@ from spanwise.records import Run, block_id, blocks_in, chunk_type, core_blocks, 
 class Chunk:
     """One unit to index. Its attributes carry the names of the record that `to_dict()` gives."""
 
-    __slots__ = ("_run", "_settled", "chunk_index")
+    __slots__ = ("_run", "chunk_index")
 
     _run: Run
-    _settled: Settled
     chunk_index: int
 
     def __init__(self, run: Run, chunk_index: int) -> None:
         """Look at one settled chunk of a run."""
-        place = object.__setattr__
-        place(self, "_run", run)
-        place(self, "_settled", run.settled[chunk_index])
-        place(self, "chunk_index", chunk_index)
+        _set_run(self, run)
+        _set_index(self, chunk_index)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: a chunk is a value."""
@@ -226,5 +223,14 @@ class Chunk:
         return record_of(self._run, self.chunk_index)
 
     @property
+    def _settled(self) -> Settled:
+        return self._run.settled[self.chunk_index]
+
+    @property
     def _first_block(self) -> Block:
         return self.document.blocks[self._settled.first]
+
+
+# what `__setattr__` refuses to everybody else; the slots' own setters take half the time of `object.__setattr__`
+_set_run = vars(Chunk)["_run"].__set__
+_set_index = vars(Chunk)["chunk_index"].__set__

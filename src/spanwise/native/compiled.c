@@ -10,6 +10,9 @@ static PyMethodDef functions[] = {
     {"misplaced", (PyCFunction)(void (*)(void))misplaced, METH_FASTCALL, NULL},
     {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},
     {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, NULL},
+    {"tokens_between", (PyCFunction)(void (*)(void))tokens_between, METH_FASTCALL, NULL},
+    {"ended_at_each", (PyCFunction)(void (*)(void))ended_at_each, METH_FASTCALL, NULL},
+    {"exact_tokens", (PyCFunction)(void (*)(void))exact_tokens, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

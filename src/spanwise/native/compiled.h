@@ -26,5 +26,8 @@ void trim(PyObject *text, Py_ssize_t *start, Py_ssize_t *end);
 /* Make the parts of a list or table of ranges in characters; the rows of a table reach to its end. */
 PyObject *items_of(PyObject *text, PyObject *ranges, PyTypeObject *shape);
 PyObject *rows_of(PyObject *text, PyObject *ranges, Py_ssize_t end, PyTypeObject *shape);
+PyObject *tokens_between(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *ended_at_each(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *exact_tokens(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 #endif

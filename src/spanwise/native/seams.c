@@ -1,0 +1,161 @@
+/* Where tokens have ended, and what a span of text counts between places where a token always begins. */
+
+#include "compiled.h"
+
+#include <stdint.h>
+
+#define NEARBY 64 /* as in plain.py */
+
+typedef struct {
+    Py_buffer buffer;
+    const int32_t *at;
+    Py_ssize_t size;
+} Ends;
+
+static int open_ends(PyObject *given, Ends *ends) {
+    if (PyObject_GetBuffer(given, &ends->buffer, PyBUF_SIMPLE) < 0) return -1;
+    ends->at = ends->buffer.buf;
+    ends->size = ends->buffer.len / 4;
+    return 0;
+}
+
+/* How many of the ends from `low` on are at most `position`, and all before `low`. */
+static Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
+    Py_ssize_t high = ends->size;
+    while (low < high) {
+        Py_ssize_t middle = low + (high - low) / 2;
+        if (ends->at[middle] <= position) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+static int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions) {
+    for (Py_ssize_t place = 0; place < count; place++) {
+        positions[place] = PyLong_AsSsize_t(given[place]);
+        if (positions[place] == -1 && PyErr_Occurred()) return -1;
+    }
+    return 0;
+}
+
+/* tokens_between(ends, start, end) -> int: see plain.py */
+PyObject *tokens_between(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
+    Py_ssize_t edge[2];
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "tokens_between takes the ends, a start and an end");
+        return NULL;
+    }
+    if (positions_of(arguments + 1, 2, edge) < 0) return NULL;
+    Ends ends;
+    if (open_ends(arguments[0], &ends) < 0) return NULL;
+    Py_ssize_t found = ended(&ends, 0, edge[1]) - ended(&ends, 0, edge[0]);
+    PyBuffer_Release(&ends.buffer);
+    return PyLong_FromSsize_t(found);
+}
+
+static PyObject *each_ended(const Ends *ends, PyObject *positions) {
+    Py_ssize_t size = PyList_GET_SIZE(positions), reached = 0, before = 0;
+    PyObject *found = PyList_New(size);
+    for (Py_ssize_t place = 0; found && place < size; place++) {
+        Py_ssize_t position = PyLong_AsSsize_t(PyList_GET_ITEM(positions, place));
+        if (position == -1 && PyErr_Occurred()) {
+            Py_DECREF(found);
+            return NULL;
+        }
+        reached = ended(ends, position >= before ? reached : 0, position);
+        before = position;
+        PyObject *number = PyLong_FromSsize_t(reached);
+        if (number == NULL) {
+            Py_DECREF(found);
+            return NULL;
+        }
+        PyList_SET_ITEM(found, place, number);
+    }
+    return found;
+}
+
+/* ended_at_each(ends, positions) -> list: see plain.py */
+PyObject *ended_at_each(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2 || !PyList_Check(arguments[1])) {
+        PyErr_SetString(PyExc_TypeError, "ended_at_each takes the ends and a list of positions");
+        return NULL;
+    }
+    Ends ends;
+    if (open_ends(arguments[0], &ends) < 0) return NULL;
+    PyObject *found = each_ended(&ends, arguments[1]);
+    PyBuffer_Release(&ends.buffer);
+    return found;
+}
+
+static int is_punctuation(Py_UCS4 sign) {
+    if (sign < 0x80) return sign > ' ' && sign != '\'' && sign != 0x7F && !Py_UNICODE_ISALNUM(sign);
+    return sign == 0x3001 || sign == 0x3002 || sign == 0xFF0C || sign == 0xFF1A || sign == 0xFF1B || sign == 0xFF01 ||
+           sign == 0xFF1F;
+}
+
+/* SEAM of plain.py, without a regular expression. */
+static int is_seam(Py_UCS4 before, Py_UCS4 after) {
+    if (after == ' ') return !Py_UNICODE_ISSPACE(before);
+    if (before == '\n') return after != '/' && !Py_UNICODE_ISSPACE(after);
+    return Py_UNICODE_ISALNUM(before) && (Py_UNICODE_ISSPACE(after) || is_punctuation(after));
+}
+
+typedef struct {
+    PyObject *text;
+    int kind;
+    const void *data;
+    Py_ssize_t length;
+} Text;
+
+static int seam_at(const Text *text, Py_ssize_t place) {
+    if (place <= 0 || place >= text->length) return 1;
+    return is_seam(PyUnicode_READ(text->kind, text->data, place - 1), PyUnicode_READ(text->kind, text->data, place));
+}
+
+/* What is remembered of a stretch and a joiner after it; -1 for nothing, -2 for an error. */
+static Py_ssize_t remembered(PyObject *known, const Text *text, Py_ssize_t low, Py_ssize_t high, PyObject *joiner) {
+    if (low == high && joiner == NULL) return 0;
+    PyObject *words = PyUnicode_Substring(text->text, low, high);
+    if (words && joiner) PyUnicode_Append(&words, joiner);
+    if (words == NULL) return -2;
+    PyObject *tokens = PyDict_GetItemWithError(known, words);
+    Py_DECREF(words);
+    if (tokens == NULL) return PyErr_Occurred() ? -2 : -1;
+    Py_ssize_t found = PyLong_AsSsize_t(tokens);
+    return found < 0 ? -2 : found;
+}
+
+static Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner) {
+    Py_ssize_t start = edge[0], end = edge[1], first = start, last = end;
+    while (!seam_at(text, first))
+        if (++first >= end || first - start > NEARBY) return -1;
+    if (joiner || !seam_at(text, last))
+        do
+            if (--last < first || end - last > NEARBY) return -1;
+        while (last > first && !seam_at(text, last));
+    Py_ssize_t head = remembered(known, text, start, first, NULL);
+    if (head < 0) return head;
+    Py_ssize_t tail = remembered(known, text, last, end, joiner);
+    if (tail < 0) return tail;
+    Py_ssize_t reached = ended(ends, 0, first);
+    return head + ended(ends, reached, last) - reached + tail;
+}
+
+/* exact_tokens(text, ends, known, start, end, joiner) -> int: see plain.py */
+PyObject *exact_tokens(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
+    Py_ssize_t edge[2];
+    if (count != 6 || !PyUnicode_Check(arguments[0]) || !PyDict_Check(arguments[2]) || !PyUnicode_Check(arguments[5])) {
+        PyErr_SetString(PyExc_TypeError, "exact_tokens takes a text, its ends, what is known, a start, an end, a joiner");
+        return NULL;
+    }
+    if (positions_of(arguments + 3, 2, edge) < 0) return NULL;
+    Text text = {arguments[0], PyUnicode_KIND(arguments[0]), PyUnicode_DATA(arguments[0]),
+                 PyUnicode_GET_LENGTH(arguments[0])};
+    if (edge[0] < 0 || edge[0] >= edge[1] || edge[1] > text.length) return PyLong_FromLong(-1);
+    Ends ends;
+    if (open_ends(arguments[1], &ends) < 0) return NULL;
+    PyObject *joiner = PyUnicode_GET_LENGTH(arguments[5]) ? arguments[5] : NULL;
+    Py_ssize_t found = exact(&text, &ends, arguments[2], edge, joiner);
+    PyBuffer_Release(&ends.buffer);
+    return found == -2 ? NULL : PyLong_FromSsize_t(found);
+}
