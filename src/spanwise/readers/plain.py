@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 from spanwise.cuts import trimmed
+from spanwise.documents import Block
 from spanwise.readers.blocks import (
     Builder,
     Reading,
@@ -15,24 +17,37 @@ from spanwise.readers.blocks import (
     may_hold_figures,
     with_figures,
 )
-from spanwise.spans import between
 
 BLANK_LINES: Final = re.compile(r"\n(?:[^\S\n]*\n)+")
 
 
 def read_plain(text: str) -> Reading:
     """Read a text that has no markup."""
-    builder = Builder(text)
-    add_plain(builder, text)
-    return Reading(text, tuple(builder.blocks), {})
+    if "<" in text and may_hold_figures(text):
+        builder = Builder(text)
+        add_plain(builder, text)
+        return Reading(text, tuple(builder.blocks), {})
+    # without a builder and Block's own checks: paragraphs stand under no heading, and nothing visible between them
+    rows = [("paragraph", start, end, (), None, None, (), None, None, None) for start, end in _paragraphs(text)]
+    return Reading(text, tuple(map(partial(tuple.__new__, Block), rows)), {})
 
 
 def add_plain(builder: Builder, text: str) -> None:
     """Add the paragraphs and figures."""
-    cuts = [found.end() for found in BLANK_LINES.finditer(text)]
-    ranges = (trimmed(text, start, end) for start, end in between(cuts, 0, len(text)))
-    seen = [Seen("paragraph", *span) for span in ranges if span]
+    seen = [Seen("paragraph", *span) for span in _paragraphs(text)]
     if may_hold_figures(text):
         seen = with_figures(text, seen, figure_ranges(figure_tags(text, 0, len(text))))
     for block in seen:
         builder.add(*block)
+
+
+def _paragraphs(text: str) -> list[tuple[int, int]]:
+    """Give the ranges between blank lines, trimmed."""
+    ranges, start = list[tuple[int, int]](), 0
+    for end, after in [*[found.span() for found in BLANK_LINES.finditer(text)], (len(text), len(text))]:
+        if start < end and not text[start].isspace() and not text[end - 1].isspace():  # nearly always
+            ranges.append((start, end))
+        elif span := trimmed(text, start, end):
+            ranges.append(span)
+        start = after
+    return ranges
