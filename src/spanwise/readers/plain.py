@@ -15,7 +15,6 @@ from spanwise.readers.blocks import (
     may_hold_figures,
     with_figures,
 )
-from spanwise.spans import between
 
 BLANK_LINES: Final = re.compile(r"\n(?:[^\S\n]*\n)+")
 
@@ -29,9 +28,19 @@ def read_plain(text: str) -> Reading:
 
 def add_plain(builder: Builder, text: str) -> None:
     """Add the paragraphs and figures."""
-    cuts = [found.end() for found in BLANK_LINES.finditer(text)]
-    ranges = (trimmed(text, start, end) for start, end in between(cuts, 0, len(text)))
-    seen = [Seen("paragraph", *span) for span in ranges if span]
+    seen = [Seen("paragraph", *span) for span in _paragraphs(text)]
     if may_hold_figures(text):
         seen = with_figures(text, seen, figure_ranges(figure_tags(text, 0, len(text))))
     builder.add_all(seen)
+
+
+def _paragraphs(text: str) -> list[tuple[int, int]]:
+    """Give the ranges between blank lines, trimmed."""
+    ranges, start = list[tuple[int, int]](), 0
+    for end, after in [*[found.span() for found in BLANK_LINES.finditer(text)], (len(text), len(text))]:
+        if start < end and not text[start].isspace() and not text[end - 1].isspace():  # nearly always
+            ranges.append((start, end))
+        elif span := trimmed(text, start, end):
+            ranges.append(span)
+        start = after
+    return ranges

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, takewhile
-from math import ceil
+from math import ceil, inf
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -15,7 +16,7 @@ from spanwise.cuts import line_cuts, paragraph_cuts, sentence_cuts, sides_of, tr
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.options import Options, option
 from spanwise.overlaps import nearest_start
-from spanwise.packing import Range, divide
+from spanwise.packing import divide
 from spanwise.pieces import Plan
 from spanwise.sentences import sentence_starts
 from spanwise.spans import between
@@ -44,6 +45,10 @@ class Stretch(NamedTuple):
     start_at: int
     end_at: int
 
+
+_KIND_AND_RANGE: Final = itemgetter(0, 1, 2)
+_STRETCH: Final[Callable[[Iterable[int]], Stretch]] = partial(tuple.__new__, Stretch)
+"""Makes a stretch of its six numbers without a call in Python: there are thousands."""
 
 Cut = tuple[Stretch, Stretch]
 """What stands before a cut and what stands after it."""
@@ -85,23 +90,32 @@ def _room(task: Task) -> int:
 
 def _paragraphs(task: Task) -> list[Stretch]:
     """Give blocks, and of loose lists the stretches between blank lines; what is left out between takes no room."""
-    cutter, ranges, indices = paragraph_cuts(task.text), list[Range](), list[int]()
-    for index, block in enumerate(task.document.blocks):
-        if block.kind in LEFT_OUT_KINDS:
-            continue
-        cuts = cutter(block.start, block.end) if block.kind == "list" else []
-        pieces = (
-            [trimmed(task.text, *piece) for piece in between(cuts, block.start, block.end)] if cuts else [block[1:3]]
-        )
-        ranges += [piece for piece in pieces if piece]
-        indices += [index] * (len(ranges) - len(indices))
-    stretches: list[Stretch] = []
+    starts, ends, indices = list[int](), list[int](), list[int]()
+    cutter, whole = paragraph_cuts(task.text), True
+    for index, (kind, start, end) in enumerate(map(_KIND_AND_RANGE, task.document.blocks)):
+        if kind == "list" and (cuts := cutter(start, end)):
+            for piece in filter(None, (trimmed(task.text, *piece) for piece in between(cuts, start, end))):
+                starts.append(piece[0])
+                ends.append(piece[1])
+                indices.append(index)
+        elif kind in LEFT_OUT_KINDS:
+            whole = False
+        else:
+            starts.append(start)
+            ends.append(end)
+            indices.append(index)
+    edges = task.tokens.at_each(starts + ends)
+    rows = zip(starts, ends, indices, indices, edges, edges[len(starts) :], strict=False)
+    return list(map(_STRETCH, rows) if whole else _closed_up(rows, task.joint))
+
+
+def _closed_up(rows: Iterable[tuple[int, int, int, int, int, int]], joint: int) -> Iterator[Stretch]:
+    """Give stretches of which each begins where the one before ended, with a joint where something is left out."""
     place, reached, before = 0, 0, -1
-    for (start, end), index, begin, finish in zip(ranges, indices, *task.tokens.at_edges(ranges), strict=True):
-        place += begin - reached if index - before <= 1 else task.joint
-        stretches.append(Stretch(start, end, index, index, place, place + finish - begin))
+    for start, end, index, _, begin, finish in rows:
+        place += begin - reached if index - before <= 1 else joint
+        yield Stretch(start, end, index, index, place, place + finish - begin)
         place, reached, before = place + finish - begin, finish, index
-    return stretches
 
 
 def _runs(task: Task, paragraphs: list[Stretch]) -> Iterator[list[Stretch]]:
@@ -136,44 +150,51 @@ def _balanced(task: Task, run: list[Stretch], room: int) -> list[Stretch]:
 def _shares(task: Task, run: list[Stretch], number: int, room: int) -> Iterator[Stretch]:
     """Cut a run at the allowed boundaries nearest to equal shares of it; the later wins unless it is much farther."""
     blocks, tolerance = task.document.blocks, 0.1 * task.options.target_tokens
-    allowed = [at for at in range(1, len(run)) if blocks[run[at - 1].first].kind != "heading"]  # kept with what follows
-    ends, all_ends = [run[at - 1].end_at for at in allowed], [paragraph.end_at for paragraph in run]
+    all_ends = [paragraph.end_at for paragraph in run]
+    # a heading is kept with what follows
+    allowed = [at for at, paragraph in enumerate(run[:-1], 1) if blocks[paragraph.first].kind != "heading"]
+    ends = [all_ends[at - 1] for at in allowed]
     origin, total = run[0].start_at, run[-1].end_at - run[0].start_at
-    rest = _joined(run[0], run[-1])
+    start, _, first, _, start_at, _ = run[0]
     for share in range(1, number):
         wanted = origin + total * share / number
         after = bisect_left(ends, wanted)
-        cuts = [(run[at - 1], run[at]) for at in allowed[max(after - 1, 0) : after + 1]]
+        cuts: list[Cut] = [(run[at - 1], run[at]) for at in allowed[max(after - 1, 0) : after + 1]]
         paragraph = run[min(bisect_left(all_ends, wanted), len(run) - 1)]
         if _size(paragraph) + NEAR > room:
             cuts += _cuts_inside(task, paragraph, wanted, room)
-        chosen = _nearest([cut for cut in cuts if cut[0].end > rest.start], wanted, tolerance)
-        if chosen:
-            yield _joined(rest, chosen[0])
-            rest = _joined(chosen[1], rest)
-    yield rest
+        if chosen := _nearest(cuts, wanted, tolerance, start):
+            _, end, _, last, _, end_at = chosen[0]
+            yield _STRETCH((start, end, first, last, start_at, end_at))
+            start, _, first, _, start_at, _ = chosen[1]
+    yield _STRETCH((start, run[-1].end, first, run[-1].last, start_at, run[-1].end_at))
 
 
-def _nearest(cuts: list[Cut], wanted: float, tolerance: float) -> Cut | None:
-    """Choose between the last cut before a place and the first after it: the later, unless it is much farther."""
+def _nearest(cuts: list[Cut], wanted: float, tolerance: float, start: int) -> Cut | None:
+    """Choose between the last cut before a place and the first after it: the later, unless it is much farther.
+
+    Only cuts after `start` count.
+    """
     before = later = None
+    nearest_before, nearest_later = -inf, inf
     for cut in cuts:
         at = cut[0].end_at
-        if at <= wanted and (before is None or at > before[0].end_at):
-            before = cut
-        if at >= wanted and (later is None or at < later[0].end_at):
-            later = cut
-    if before and later and later[0].end_at - wanted > wanted - before[0].end_at + tolerance:
-        return before
-    return later or before
+        if cut[0].end <= start:
+            continue
+        if nearest_before < at <= wanted:
+            before, nearest_before = cut, at
+        if wanted <= at < nearest_later:
+            later, nearest_later = cut, at
+    return before if before and nearest_later - wanted > wanted - nearest_before + tolerance else later
 
 
 def _cuts_inside(task: Task, paragraph: Stretch, wanted: float, room: int) -> list[Cut]:
     """Give cuts around a wanted place inside a paragraph, if that is too long to stay whole."""
-    kind = task.document.blocks[paragraph.first].kind
+    block = paragraph.first
+    kind = task.document.blocks[block].kind
     if kind == "figure" or _fits(task, paragraph, room):
         return []
-    tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start)
+    tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start) if task.holes else 0
     middle = tokens.reach(paragraph.start, max(int(wanted) - paragraph.start_at, 1))
     cuts: list[Cut] = []
     places = sorted(_inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room))
@@ -183,9 +204,9 @@ def _cuts_inside(task: Task, paragraph: Stretch, wanted: float, room: int) -> li
             end, start = sides
             if kind == "code" and (task.text[cut - 1] == "\n" or "\n" in task.text[cut:start]):
                 start = max(cut, task.text.rfind("\n", cut, start) + 1)  # a line keeps its indentation
-            start_at, end_at = tokens.at(start) + shift, tokens.at(end) + shift
-            left = Stretch(paragraph.start, end, paragraph.first, paragraph.last, paragraph.start_at, end_at)
-            cuts.append((left, Stretch(start, paragraph.end, left.first, left.last, start_at, paragraph.end_at)))
+            end_at, start_at = tokens.at_each([end, start])
+            left = _STRETCH((paragraph[0], end, block, block, paragraph[4], end_at + shift))
+            cuts.append((left, _STRETCH((start, paragraph[1], block, block, start_at + shift, paragraph[5]))))
     return cuts
 
 
@@ -260,7 +281,7 @@ def _long_enough(task: Task, stretches: list[Stretch], room: int) -> list[Stretc
 
 
 def _joined(first: Stretch, last: Stretch) -> Stretch:
-    return Stretch(first.start, last.end, first.first, last.last, first.start_at, last.end_at)
+    return _STRETCH((first[0], last[1], first[2], last[3], first[4], last[5]))
 
 
 def _size(stretch: Stretch) -> int:

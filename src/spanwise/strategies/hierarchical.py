@@ -13,7 +13,7 @@ from spanwise.options import Options, option
 from spanwise.overlaps import prose_start
 from spanwise.pieces import Plan, Settled
 from spanwise.strategies.parents import Parents
-from spanwise.strategies.structure import CLOSING, Draft, drafts_of, planned, repeated_context, section_drafts
+from spanwise.strategies.structure import CLOSING, Draft, Seed, planned, repeated_context, section_drafts, seeds_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,31 +53,31 @@ class Hierarchical:
 
 def _children(task: Task, parent: Settled) -> Iterator[Plan]:
     """Plan each section of a parent for itself, its headings with what they stand over."""
-    blocks = task.document.blocks
-    inside = (
-        (index, max(blocks[index].start, parent.start), min(blocks[index].end, parent.end))
-        for index in range(parent.first, parent.last + 1)
+    kinds, starts, ends = zip(
+        *[block[:3] for block in task.document.blocks[parent.first : parent.last + 1]], strict=True
     )
+    starts = (max(starts[0], parent.start), *starts[1:])
+    ends = (*ends[:-1], min(ends[-1], parent.end))
     held: list[Draft] = []  # the section before: a rule at the end of the parent goes with it
-    for leads, section, goes_on in _sections(drafts_of(task, inside)):
-        if not section and held and all(draft.kind == "rule" for draft in leads):
-            leads = [draft for draft in leads if not _closed_by(task, held[-1], draft)]
+    for leads, section, goes_on in _sections(seeds_of(task, parent.first, kinds, starts, ends)):
+        if not section and held and all(kind == "rule" for kind, *_ in leads):
+            leads = [seed for seed in leads if not _closed_by(task, held[-1], Draft(*seed))]
         yield from planned(held)
         held = _section(task, leads, section, goes_on)
     yield from planned(held)
 
 
-def _sections(drafts: list[Draft]) -> Iterator[tuple[list[Draft], list[Draft], bool]]:
+def _sections(seeds: list[Seed]) -> Iterator[tuple[list[Seed], list[Seed], bool]]:
     """Give each section in two: headings and rules that lead to it, and its blocks; and whether it goes on."""
-    leads, section = list[Draft](), list[Draft]()
-    for draft in drafts:
-        if draft.kind not in CLOSING:
-            section.append(draft)
+    leads, section = list[Seed](), list[Seed]()
+    for seed in seeds:
+        if seed[0] not in CLOSING:
+            section.append(seed)
             continue
         if section:
-            yield leads, section, draft.kind == "rule"
+            yield leads, section, seed[0] == "rule"
             leads, section = [], []
-        leads.append(draft)
+        leads.append(seed)
     if leads or section:
         yield leads, section, False
 
@@ -90,20 +90,22 @@ def _closed_by(task: Task, draft: Draft, rule: Draft) -> bool:
     return closed
 
 
-def _section(task: Task, leads: list[Draft], section: list[Draft], goes_on: bool) -> list[Draft]:
+def _section(task: Task, leads: list[Seed], section: list[Seed], goes_on: bool) -> list[Draft]:
     """Pack what leads to a section, and let the last of it go with the section's first chunk."""
     packed = _packed_leads(task, leads)
     if not section:
         return packed
     lead = packed.pop() if packed else None
-    return [*packed, *section_drafts(task, section, goes_on, lead)]
+    room = task.room(section[0][3])
+    room = min(room, task.room(lead.first)) if lead else room
+    return [*packed, *section_drafts(task, section, goes_on, room, lead)]
 
 
-def _packed_leads(task: Task, leads: list[Draft]) -> list[Draft]:
+def _packed_leads(task: Task, leads: list[Seed]) -> list[Draft]:
     """Pack headings and rules as if they were paragraphs: there may be more of them than fit a chunk."""
-    for lead in leads:
-        lead.kind = "paragraph"
-    packed = section_drafts(task, leads, False) if leads else []
+    if not leads:
+        return []
+    packed = section_drafts(task, [("paragraph", *lead[1:]) for lead in leads], False, task.room(leads[0][3]))
     for lead in packed:
         lead.kind = "heading"
     return packed

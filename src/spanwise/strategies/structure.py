@@ -6,13 +6,14 @@ Sections are never mixed, tables and code stay whole or keep their heads, short 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from spanwise.context import NOTHING, Repeated, Task
 from spanwise.cuts import block_cuts
-from spanwise.documents import LEFT_OUT_KINDS, Block, clipped, is_headless, table_head
+from spanwise.documents import KINDS, LEFT_OUT_KINDS, Block, clipped, is_headless, table_head
 from spanwise.options import Options, option
 from spanwise.overlaps import prose_start
 from spanwise.packing import Range, divide, divide_once, fill
@@ -24,6 +25,8 @@ _APART: Final = frozenset({"table", "code"})
 _MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 _NO_CONTEXT: Final = ((), (), (0, 0))
+_DRAFTED_AS: Final = {kind: "paragraph" if kind == "html" else kind for kind in KINDS - LEFT_OUT_KINDS}
+_new: Final = tuple.__new__
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 
 
@@ -36,6 +39,10 @@ class StructureOptions(Options):
     min_tokens: int = option(120, "size below which a chunk is joined with a neighbour", low=0)
     overlap_tokens: int = option(80, "at most so much of the chunk before is repeated", low=0)
     mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
+
+
+Seed = tuple[str, int, int, int, int, int]
+"""What a draft begins with: its kind, start and end, its block, and the tokens ended at its edges."""
 
 
 class Draft:
@@ -61,6 +68,15 @@ class Draft:
         """Tokens of both together."""
         solid = self.solid and other.solid and other.first - self.last <= 1
         return other.finish - self.begin if solid else self.size + other.size + task.joint
+
+    def take(self, seed: Seed, limit: int) -> bool:
+        """Take in the next block, if it is of the same kind and both together fit at first sight."""
+        _, _, end, block, _, finish = seed
+        size = finish - self.begin
+        if size + NEAR > limit or not self.solid or block - self.last > 1:
+            return False
+        self.end, self.last, self.finish, self.size = end, block, finish, size
+        return True
 
     def grow(self, other: Draft, task: Task, limit: int) -> bool:
         """Take in the next draft, if both together fit; counted exactly when it is close."""
@@ -98,32 +114,35 @@ class Structure:
 
 def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
     """Plan the blocks from one up to another as this strategy does with a document of them alone."""
-    blocks = task.document.blocks
-    whole = ((index, blocks[index].start, blocks[index].end) for index in range(low, high))
+    if low >= high:
+        return []
+    kinds, starts, ends = islice(zip(*task.document.blocks[low:high], strict=True), 3)
     plans: list[Plan] = []
-    for section, goes_on in _sections(drafts_of(task, whole)):
-        plans += planned(section_drafts(task, section, goes_on))
+    for section, goes_on in _sections(seeds_of(task, low, kinds, starts, ends)):
+        _, start, end, block, begin, finish = section[0]
+        room = task.room(block)
+        if len(section) == 1 and finish - begin + NEAR <= room:  # most sections: quicker than a draft
+            plans.append(_new(Plan, (start, end, block, block, False, None)))
+        else:
+            plans += planned(section_drafts(task, section, goes_on, room))
     return plans
 
 
-def drafts_of(task: Task, ranges: Iterable[tuple[int, int, int]]) -> list[Draft]:
-    """Begin a draft with each block, or with what of it is to be planned; those that are never content are left out."""
-    blocks = task.document.blocks
-    content = [place for place in ranges if blocks[place[0]].kind not in LEFT_OUT_KINDS]
-    edges = task.tokens.at_edges([place[1:] for place in content])
-    return [
-        Draft("paragraph" if blocks[index].kind == "html" else blocks[index].kind, start, end, index, begin, finish)
-        for (index, start, end), begin, finish in zip(content, *edges, strict=True)
-    ]
+def seeds_of(task: Task, first: int, kinds: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> list[Seed]:
+    """Give a seed for each of some blocks, or for what of them is to be planned; what is never content gets none."""
+    edges, blocks = task.tokens.at_each([*starts, *ends]), range(first, first + len(kinds))
+    seeds = zip(map(_DRAFTED_AS.get, kinds), starts, ends, blocks, edges, edges[len(kinds) :], strict=False)
+    return [seed for seed in seeds if seed[0]]
 
 
-def planned(drafts: list[Draft]) -> Iterator[Plan]:
+def planned(drafts: list[Draft]) -> list[Plan]:
     """Make plans of the drafts of a section, and say who may take overlap."""
-    before = ""
+    plans, before = list[Plan](), False
     for draft in drafts:
-        overlap = draft.kind in _OVERLAPPING and before in _OVERLAPPING
-        yield Plan(draft.start, draft.end, draft.first, draft.last, overlap)
-        before = draft.kind
+        prose = draft.kind in _OVERLAPPING
+        plans.append(_new(Plan, (draft.start, draft.end, draft.first, draft.last, prose and before, None)))
+        before = prose
+    return plans
 
 
 def repeated_context(task: Task, plan: Plan) -> Repeated:
@@ -146,41 +165,41 @@ def repeated_context(task: Task, plan: Plan) -> Repeated:
     return wanted if price <= task.limit // 2 else Repeated(dropped=True)
 
 
-def _sections(drafts: Iterable[Draft]) -> Iterator[tuple[list[Draft], bool]]:
+def _sections(seeds: list[Seed]) -> Iterator[tuple[list[Seed], bool]]:
     """Give the blocks between headings and rules, and whether a rule ends them: then the section goes on."""
-    section: list[Draft] = []
-    for draft in drafts:
-        if draft.kind not in CLOSING:
-            section.append(draft)
-        elif section:
-            yield section, draft.kind == "rule"
-            section = []
-    if section:
-        yield section, False
+    first = 0
+    for place, seed in enumerate(seeds):
+        if seed[0] in CLOSING:
+            if place > first:
+                yield seeds[first:place], seed[0] == "rule"
+            first = place + 1
+    if first < len(seeds):
+        yield seeds[first:], False
 
 
-def section_drafts(task: Task, section: list[Draft], goes_on: bool, lead: Draft | None = None) -> list[Draft]:
+def section_drafts(task: Task, section: list[Seed], goes_on: bool, room: int, lead: Draft | None = None) -> list[Draft]:
     """Pack the blocks of a section and join what is too short; what leads to them goes with the first, if both fit."""
-    room = task.room(section[0].first)
-    room = min(room, task.room(lead.first)) if lead else room
     drafts = _packed(task, section, room, lead)
     if len(drafts) > 1:
         drafts = _lengthened(task, _joined(task, drafts, room), room, goes_on)
     return drafts
 
 
-def _packed(task: Task, section: list[Draft], room: int, lead: Draft | None) -> list[Draft]:
+def _packed(task: Task, section: list[Seed], room: int, lead: Draft | None) -> list[Draft]:
     """Add paragraphs to paragraphs while they are below target; every other block is a draft of its own, or several."""
     tokens, target = task.tokens, task.options.target_tokens
     drafts: list[Draft] = []
     before: Draft | None = None  # the draft that the next paragraph may be added to
-    for draft in section:
-        kind, limit = draft.kind, room
+    for seed in section:
+        kind, limit = seed[0], room
+        if before and kind == "paragraph" and before.size < target and before.take(seed, room):
+            continue
+        draft = Draft(*seed)
         if kind in _APART:
             limit -= _owed(task, draft)
         if draft.size + NEAR > limit and kind != "figure" and not tokens.fits(draft.start, draft.end, limit):
             drafts += _divided(task, draft, room, lead)
-        elif kind == "paragraph" and before and before.size < target and before.grow(draft, task, limit):
+        elif before and kind == "paragraph" and before.size < target and before.grow(draft, task, limit):
             continue
         else:
             drafts += led(task, lead, draft, limit)
