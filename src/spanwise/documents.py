@@ -289,9 +289,14 @@ def _is_iso(stamp: str) -> bool:
 def derived_document_id(metadata: Mapping[str, Any], text: str) -> str:
     """Name a document by its tenant and source, or, without a source, by its text; never by time or chance."""
     source = metadata.get("source_url") or metadata.get("file_path")
-    origin = f"source:{source}" if source else f"text:{text}"
-    said = f"{metadata.get('tenant_id') or ''}\x1f{origin}".encode("utf-8", "surrogatepass")  # checked afterwards
-    return hashlib.sha256(said).hexdigest()[:32]
+    kind, name = ("source", str(source)) if source else ("text", text)
+    digest = hashlib.sha256(_bytes(f"{metadata.get('tenant_id') or ''}\x1f{kind}:"))
+    digest.update(_bytes(name))  # apart, because the text is long and its bytes may be known already
+    return digest.hexdigest()[:32]
+
+
+def _bytes(words: str) -> bytes:
+    return words.encode() if is_text(words) else words.encode("utf-8", "surrogatepass")  # refused afterwards
 
 
 def _misplaced(text: str, blocks: tuple[Block, ...], wrong: int) -> DocumentError:

@@ -51,18 +51,18 @@ def front_matter_end(text: str) -> int:
 def front_matter_says(text: str, end: int) -> dict[str, Any]:
     """Give what front matter says of the document, under the names of metadata; keys of its own go to `extra`."""
     values = _parsed(text, end) if end <= _LARGEST else {}
-    if values.keys() == {"title"}:  # as in most
-        values, title = {}, _word(values["title"])
-        return {"title": title[:LONGEST_NAME]} if title else {}
-    said = {
-        "title": (_word(values.get("title")) or "")[:LONGEST_NAME] or None,
+    title = (_word(values.get("title")) or "")[:LONGEST_NAME]
+    if values.keys() <= {"title"}:  # as in most
+        return {"title": title} if title else {}
+    said: dict[str, Any] = {
+        "title": title,
         "author": _word(values.get("author")),
-        "updated_at": next(filter(None, (_stamp(values.get(name)) for name in _DATES)), None),
+        "updated_at": next(filter(None, (_stamp(values[name]) for name in _DATES if name in values)), None),
         "language": _word(values.get("lang")) or _word(values.get("language")),
-        "labels": tuple(dict.fromkeys(label for name in _LABELS for label in _labels(values.get(name)))) or None,
-        "extra": {key: value for key, value in _extra(values) if value} or None,
+        "labels": tuple(dict.fromkeys(label for name in _LABELS if name in values for label in _labels(values[name]))),
+        "extra": {key: value for key, value in _extra(values) if value},
     }
-    return {name: value for name, value in said.items() if value is not None}
+    return {name: value for name, value in said.items() if value}
 
 
 def _extra(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -73,15 +73,13 @@ def _extra(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 def _parsed(text: str, end: int) -> dict[str, Any]:
     """Parse what speaks of the document; front matter that is neither YAML nor TOML says nothing."""
     body = text[text.index("\n") + 1 : text.rindex("\n", 0, end) + 1]
-    if not _WANTED.search(body):
-        return {}
     if not text.startswith("+++") and (simple := _simple(body)) is not None:
         return simple
     try:
         if text.startswith("+++"):
             import tomllib
 
-            return tomllib.loads(body)
+            return tomllib.loads(body) if _WANTED.search(body) else {}
         return _from_yaml(body)
     except Exception:  # parsers raise what they like on text that isn't theirs
         return {}

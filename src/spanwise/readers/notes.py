@@ -19,6 +19,7 @@ _MAYBE_ID: Final = re.compile(r"\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _LONGEST_ID: Final = 256
 # the sign comes first, and what may stand before it is looked at afterwards: so most of a text is never looked at
 _TAG: Final = re.compile(r"#(?<![^\s(,;]#)([\w/-]*[^\W\d_][\w/-]*)")
+_SIGN: Final = re.compile(r"#[\w/-]")
 _NO_TAGS: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*\)|<[^<>\n]*>|https?://\S+|\{\{.*?\}\}")
 _MOST_TAGS: Final = 256  # every chunk repeats them: a text that has more uses the sign for something else
 _TAGGED: Final = frozenset({"paragraph", "list", "quote", "table", "heading"})
@@ -142,6 +143,6 @@ def tags_in(text: str, blocks: Iterable[Block]) -> list[str]:
     if "#" not in text:
         return []
     prose = (text[block.start : block.end] for block in blocks if block.kind in _TAGGED)
-    tagged = (words for words in prose if "#" in words)
+    tagged = (words for words in prose if _SIGN.search(words))
     tags = dict.fromkeys(tag for words in tagged for tag in _TAG.findall(_NO_TAGS.sub(" ", words)))
     return list(islice(tags, _MOST_TAGS))
