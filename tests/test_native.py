@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from array import array
 from collections.abc import Callable
 from itertools import product
@@ -11,11 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import DEMO
 from made_markdown import markdown
 from spanwise import native
 from spanwise.documents import Block, Part
 from spanwise.native import compiled, plain
 from spanwise.readers.blocks import LONGEST_NAME, Builder
+from spanwise.strategies import STRATEGIES
 from specifications import specification
 
 BEGUN = array("i", [1, 0, 3, 7])
@@ -176,3 +180,32 @@ def test_wrong_arguments_are_refused() -> None:
 def test_what_is_compiled_is_used() -> None:
     for name in ("add_blocks", "items", "token_ends", "walk"):
         assert getattr(native, name) is getattr(compiled, name)
+
+
+RECORDS = """
+import hashlib, pathlib, sys
+sys.modules.update({blocked})
+import spanwise
+from spanwise import native
+digest = hashlib.sha256()
+for path in sorted(pathlib.Path({documents!r}).glob("*.md")):
+    document = spanwise.read(path)
+    for strategy in {strategies}:
+        for tokenizer in ("cl100k", "words"):
+            for chunk in spanwise.chunk(document, strategy, tokenizer, max_tokens=64):
+                digest.update(repr(chunk.to_dict()).encode())
+print(digest.hexdigest(), native.walk.__module__)
+"""
+
+
+def records_in_a_new_process(blocked: dict[str, None]) -> list[str]:
+    strategies = [name for name in STRATEGIES if name != "smart"]
+    code = RECORDS.format(blocked=blocked, documents=str(DEMO), strategies=strategies)
+    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+
+
+def test_without_a_compiler_the_same_records_are_made() -> None:
+    without = records_in_a_new_process({"spanwise.native.compiled": None})
+    usual = records_in_a_new_process({})
+    assert without[0] == usual[0]
+    assert (without[1], usual[1]) == ("spanwise.native.plain", "spanwise.native.compiled")

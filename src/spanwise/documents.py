@@ -220,9 +220,9 @@ class Metadata:
 
     def __post_init__(self) -> None:
         """Check every field's type; make lists tuples and `extra` read-only."""
-        for name, value in zip(_WORDS, _words_of(self), strict=True):
+        for place, value in enumerate(_words_of(self)):
             if value is not None and not (isinstance(value, str) and (value.isascii() or is_text(value))):
-                raise OptionError(name, "must be a string of whole characters", value=value)
+                raise OptionError(_WORDS[place], "must be a string of whole characters", value=value)
         for name, kind in (("labels", str), ("links", Link)):
             values = getattr(self, name)
             if values == ():

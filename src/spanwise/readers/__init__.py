@@ -147,7 +147,9 @@ def read_string(
     clean, replaced = cleaned(text)
     with collector_paused:
         reading = FORMATS[form](clean, access)
-    return _document(reading._replace(left_out=noted + replaced + reading.left_out), form, given)
+    if noted or replaced:
+        reading = reading._replace(left_out=noted + replaced + reading.left_out)
+    return _document(reading, form, given)
 
 
 def read_page_strings(pages: Iterable[str], form: str, given: Mapping[str, Any]) -> Document:

@@ -164,13 +164,17 @@ def _parsed(text: str, opening: int, *, wiki: bool) -> tuple[str, Iterator[tuple
     """
     if opening and text.startswith("---") and text.find("\n---", opening) < 0:
         events = _parser(yaml=True, wiki=wiki).events_with_range(text)
-        for first, where in events:
-            if "MetadataBlock" in str(first) and where == {"start": 0, "end": len(text[:opening].encode())}:
-                return text, events
-            break
+        first, where = next(events, ("", {}))
+        if _is_front_matter(first) and where["end"] == len(text[:opening].encode()):
+            return text, events
     if opening:
         text = " " * opening + text[opening:]
     return text, _parser(yaml=False, wiki=wiki).events_with_range(text)
+
+
+def _is_front_matter(event: Any) -> bool:
+    opened = event.get("Start") if isinstance(event, dict) else None
+    return isinstance(opened, dict) and "MetadataBlock" in opened
 
 
 @cache
