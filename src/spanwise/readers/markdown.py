@@ -164,7 +164,7 @@ def _parsed(text: str, opening: int, *, wiki: bool) -> tuple[str, Iterator[tuple
     """
     if opening and text.startswith("---") and text.find("\n---", opening) < 0:
         events = _parser(yaml=True, wiki=wiki).events_with_range(text)
-        first, where = next(events, ("", {}))
+        first, where = next(events, (None, {"end": -1}))
         if _is_front_matter(first) and where["end"] == len(text[:opening].encode()):
             return text, events
     if opening:
