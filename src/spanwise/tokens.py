@@ -78,13 +78,13 @@ class TokenMap:
         # counts of short strings; only of encodings whose seams the compiled loop knows as well
         self._known = tokenizer.known if isinstance(tokenizer, OpenAITokenizer) else None
         self._last_seam = _last(tokenizer.seam) if tokenizer.seam else None
-        self._ends = tokenizer.ends(text) if len(text) <= _WINDOW else self._in_windows()
+        self._ends = _ends_from(tokenizer, text, 0) if len(text) <= _WINDOW else self._in_windows()
 
     def _in_windows(self) -> array[int]:
         """Encode a long text seam by seam: less memory, and a word of a megabyte takes no more than its share."""
         text, ends, start = self.text, array("i"), 0
         if self._last_seam is None:
-            return self.tokenizer.ends(text)
+            return _ends_from(self.tokenizer, text, 0)
         while start < len(text):
             end = min(start + _WINDOW, len(text))
             if end < len(text):
@@ -306,12 +306,15 @@ def _last(seam: re.Pattern[str]) -> re.Pattern[str]:
 
 
 def _ends_from(tokenizer: Tokenizer, text: str, start: int) -> array[int]:
-    """Give where the tokens of a window end, in the text that it is a window of."""
+    """Give where the tokens of a window end, in the text that it is a window of, as 32-bit integers."""
     if isinstance(tokenizer, OpenAITokenizer):
         return tokenizer.ends(text, start)
+    ends = tokenizer.ends(text)
+    if start == 0:
+        return ends if isinstance(ends, array) and ends.typecode == "i" else array("i", ends)
     import numpy
 
-    return _as_array(numpy.frombuffer(tokenizer.ends(text), numpy.int32) + numpy.int32(start))
+    return _as_array(numpy.asarray(ends) + start)
 
 
 def _as_array(values: numpy.ndarray[Any, Any]) -> array[int]:
