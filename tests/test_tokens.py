@@ -356,6 +356,19 @@ def test_an_empty_text_has_a_map() -> None:
         assert tokens.at_each([0] * 30) == [0] * 30
 
 
+@pytest.mark.parametrize("kind", [list, tuple, lambda ends: array("q", ends), lambda ends: array("l", ends)])
+@pytest.mark.parametrize("seams", [True, False])
+def test_ends_of_any_kind_make_the_same_map(kind: Any, seams: bool) -> None:
+    class Foreign(Counting):
+        def ends(self, text: str) -> Any:
+            return kind(self.inner.ends(text))
+
+    text, positions = demo_text(150_000), list(range(0, 150_000, 997))
+    tokens, same = TokenMap(text, Foreign(tokenizer_of("o200k"), seams=seams)), TokenMap(text, tokenizer_of("o200k"))
+    assert tokens.at_each(positions) == same.at_each(positions) == [same.at(position) for position in positions]
+    assert tokens.exact(70, 140_000) == same.exact(70, 140_000)
+
+
 # ── Hugging Face ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 

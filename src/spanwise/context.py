@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from spanwise.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed
 from spanwise.documents import LEFT_OUT_KINDS, Document
@@ -20,7 +20,9 @@ from spanwise.errors import LimitError, OptionError
 from spanwise.languages import guess_language
 from spanwise.options import Options
 from spanwise.packing import Range, divide, fill
-from spanwise.pieces import Around, Piece, Plan, Settled, alone, joiner_between, rendered
+from spanwise.pieces import NOTHING as NOTHING  # strategies, which answer with these, find them here
+from spanwise.pieces import Around, Piece, Plan, Settled, alone, choices_of, joiner_between, rendered
+from spanwise.pieces import Repeated as Repeated
 from spanwise.spans import without
 from spanwise.templates import Template
 from spanwise.tokens import NEAR, TokenMap
@@ -28,18 +30,6 @@ from spanwise.windows import Proposal
 
 _TRIES = 3
 _PROSE = frozenset({"paragraph", "list", "quote", "html", "heading"})
-
-
-class Repeated(NamedTuple):
-    """Context of one chunk: ranges before and after its core, or the news that there was no room for them."""
-
-    before: tuple[Range, ...] = ()
-    after: tuple[Range, ...] = ()
-    dropped: bool = False
-    joiner: str = "\n"  # between context and core
-
-
-NOTHING = Repeated()
 
 
 class Task:
@@ -283,10 +273,8 @@ def _surrounded(
 ) -> Settled | None:
     """Put the overlap that a plan asks for around its core, the best that fits; None where none does."""
     assert plan.around is not None  # else nobody asks
-    starts = plan.around.before if previous else ()
-    ends = plan.around.after if following else ()
     prefix, _ = task.prefix(plan.first)
-    choices = [*_pairs(starts, ends), *[((start,), ()) for start in starts], *[((), (end,)) for end in ends]]
+    choices = choices_of(plan.around.before if previous else (), plan.around.after if following else ())
     free = task.limit - _exact(task, prefix, pieces) if len(choices) > 1 else task.limit
     for before, after in choices:
         if after and following and task.tokens.count(following.start, after[0]) - NEAR > free:
@@ -297,14 +285,6 @@ def _surrounded(
         if (count := _exact(task, prefix, longer)) <= task.limit:
             return Settled(plan.start, plan.end, plan.first, plan.last, count, longer, prefix)
     return None
-
-
-def _pairs(starts: Sequence[int], ends: Sequence[int]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Pair places of the same rank before and after; the shorter list goes on with its last."""
-    if not starts or not ends:
-        return []
-    ranks = range(max(len(starts), len(ends)))
-    return [((starts[min(rank, len(starts) - 1)],), (ends[min(rank, len(ends) - 1)],)) for rank in ranks]
 
 
 def _ahead(task: Task, plan: Plan, following: Plan, end: int) -> tuple[Piece, ...]:
@@ -357,8 +337,7 @@ def _with_overlap(task: Task, pieces: tuple[Piece, ...], previous: Plan, start: 
 
 def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
     """Count what the embedder gets; where that is one stretch of the document, the map already knows most of it."""
-    text = task.text
-    seam = task.tokens.tokenizer.seam
+    text, seam = task.text, task.tokens.tokenizer.seam
     if prefix and seam and seam.match(prefix[-1] + text[pieces[0].start]):  # no token reaches over the joint
         return task.prefix_tokens(prefix) + _exact(task, "", pieces)
     if not prefix:
@@ -399,9 +378,8 @@ def _units(task: Task, index: int, plan: Plan, goal: int, room: int) -> list[Ran
     span = max(block.start, plan.start), min(block.end, plan.end)
     if block.kind == "figure":
         return [span]
-    cutter = (
-        line_cuts(task.text) if block.kind in {"code", "table"} else sentence_cuts(task.text, lambda: task.language)
-    )
+    by_line = block.kind in {"code", "table"}
+    cutter = line_cuts(task.text) if by_line else sentence_cuts(task.text, lambda: task.language)
     return divide(task.tokens, span, [cutter], goal, most=room + NEAR, indented=block.kind == "code")
 
 

@@ -47,6 +47,30 @@ class Around(NamedTuple):
     joiner: str | None = None
 
 
+def choices_of(starts: Sequence[int], ends: Sequence[int]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Give the ways to take overlap before and after: both of one rank, then one side alone, the best first.
+
+    Where one side has fewer places, its last goes with the further ones of the other.
+    """
+    one_side = [*[((start,), ()) for start in starts], *[((), (end,)) for end in ends]]
+    if not starts or not ends:
+        return one_side
+    ranks = range(max(len(starts), len(ends)))
+    return [((starts[min(rank, len(starts) - 1)],), (ends[min(rank, len(ends) - 1)],)) for rank in ranks] + one_side
+
+
+class Repeated(NamedTuple):
+    """Context of one chunk: ranges before and after its core, or the news that there was no room for them."""
+
+    before: tuple[tuple[int, int], ...] = ()
+    after: tuple[tuple[int, int], ...] = ()
+    dropped: bool = False
+    joiner: str = "\n"  # between context and core
+
+
+NOTHING: Final = Repeated()
+
+
 class Plan(NamedTuple):
     """A core as a strategy plans it: its range, its first and last block, and whether overlap may stand before it."""
 

@@ -28,7 +28,7 @@ NEAR: Final = 4
 
 
 _WINDOW: Final = 1 << 16
-_SHORT: Final = 16  # characters
+_SHORT: Final = 16  # characters; counts of strings up to this length are remembered
 _REMEMBERED: Final = 4096
 _CONTINUING: Final = bytes(range(0x80, 0xC0))
 
@@ -75,15 +75,16 @@ class TokenMap:
         self.text = text
         self.tokenizer = tokenizer
         self._torn: list[int] = []  # where a text without seams had to be cut for encoding
+        # counts of short strings; only of encodings whose seams the compiled loop knows as well
         self._known = tokenizer.known if isinstance(tokenizer, OpenAITokenizer) else None
         self._last_seam = _last(tokenizer.seam) if tokenizer.seam else None
-        self._ends = tokenizer.ends(text) if len(text) <= _WINDOW else self._in_windows()
+        self._ends = _ends_from(tokenizer, text, 0) if len(text) <= _WINDOW else self._in_windows()
 
     def _in_windows(self) -> array[int]:
         """Encode a long text seam by seam: less memory, and a word of a megabyte takes no more than its share."""
         text, ends, start = self.text, array("i"), 0
         if self._last_seam is None:
-            return self.tokenizer.ends(text)
+            return _ends_from(self.tokenizer, text, 0)
         while start < len(text):
             end = min(start + _WINDOW, len(text))
             if end < len(text):
@@ -92,8 +93,7 @@ class TokenMap:
                     end = found.end()
                 else:
                     self._torn.append(end)
-            window = self.tokenizer.ends(text[start:end])
-            ends += _moved(window, start)
+            ends += _ends_from(self.tokenizer, text[start:end], start)
             start = end
         return ends
 
@@ -103,12 +103,11 @@ class TokenMap:
 
     def at_each(self, positions: Sequence[int]) -> list[int]:
         """`at` for many positions in one step."""
-        return ended_at_each(self._ends, list(positions))
+        return ended_at_each(self._ends, positions if isinstance(positions, list) else list(positions))
 
     def at_edges(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
         """`at` for the starts and the ends of many ranges."""
-        found = self.at_each([start for start, _ in ranges] + [end for _, end in ranges])
-        return found[: len(ranges)], found[len(ranges) :]
+        return self.at_each([start for start, _ in ranges]), self.at_each([end for _, end in ranges])
 
     def count(self, start: int, end: int) -> int:
         """Tokens of a span by subtraction: fast, and off by at most `NEAR`."""
@@ -211,12 +210,12 @@ class OpenAITokenizer:
             found = self.known[text] = self._counted(text)
         return found
 
-    def ends(self, text: str) -> array[int]:
-        """Give the character after each token."""
+    def ends(self, text: str, start: int = 0) -> array[int]:
+        """Give the character after each token, in a text of which this begins at `start`."""
         try:
-            return array("i", token_ends(self._splintr.encode_flat(text), self._begun, 0))
+            return array("i", token_ends(self._splintr.encode_flat(text), self._begun, start))
         except IndexError:  # a special string was taken for one token, and its number is above all others
-            return array("i", token_ends(self._as_text(text), self._begun, 0))
+            return array("i", token_ends(self._as_text(text), self._begun, start))
 
     def _counted(self, text: str) -> int:
         # splintr knows special strings, all of them open like this; here they are text
@@ -306,12 +305,16 @@ def _last(seam: re.Pattern[str]) -> re.Pattern[str]:
     return re.compile(f"(?s:.*)(?:{seam.pattern})")
 
 
-def _moved(ends: array[int], by: int) -> array[int]:
-    if not by:
-        return ends
+def _ends_from(tokenizer: Tokenizer, text: str, start: int) -> array[int]:
+    """Give where the tokens of a window end, in the text that it is a window of, as 32-bit integers."""
+    if isinstance(tokenizer, OpenAITokenizer):
+        return tokenizer.ends(text, start)
+    ends = tokenizer.ends(text)
+    if start == 0:
+        return ends if isinstance(ends, array) and ends.typecode == "i" else array("i", ends)
     import numpy
 
-    return _as_array(numpy.frombuffer(ends, numpy.int32) + numpy.int32(by))
+    return _as_array(numpy.asarray(ends) + start)
 
 
 def _as_array(values: numpy.ndarray[Any, Any]) -> array[int]:

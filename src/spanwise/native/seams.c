@@ -122,7 +122,7 @@ static Py_ssize_t remembered(PyObject *known, const Text *text, Py_ssize_t low, 
     Py_DECREF(words);
     if (tokens == NULL) return PyErr_Occurred() ? -2 : -1;
     Py_ssize_t found = PyLong_AsSsize_t(tokens);
-    return found < 0 ? -2 : found;
+    return found == -1 && PyErr_Occurred() ? -2 : found < 0 ? -1 : found;
 }
 
 static Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner) {
