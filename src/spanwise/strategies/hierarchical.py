@@ -62,9 +62,9 @@ def _children(task: Task, parent: Settled) -> Iterator[Plan]:
     for leads, section, goes_on in _sections(seeds_of(task, parent.first, kinds, starts, ends)):
         if not section and held and all(kind == "rule" for kind, *_ in leads):
             leads = [seed for seed in leads if not _closed_by(task, held[-1], Draft(*seed))]
-        yield from planned(held)
+        yield from planned(task, held)
         held = _section(task, leads, section, goes_on)
-    yield from planned(held)
+    yield from planned(task, held)
 
 
 def _sections(seeds: list[Seed]) -> Iterator[tuple[list[Seed], list[Seed], bool]]:

@@ -119,13 +119,24 @@ def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
     kinds, starts, ends = islice(zip(*task.document.blocks[low:high], strict=True), 3)
     plans: list[Plan] = []
     for section, goes_on in _sections(seeds_of(task, low, kinds, starts, ends)):
-        _, start, end, block, begin, finish = section[0]
-        room = task.room(block)
-        if len(section) == 1 and finish - begin + NEAR <= room:  # most sections: quicker than a draft
-            plans.append(_new(Plan, (start, end, block, block, False, None)))
+        room = task.room(section[0][3])
+        if _is_one(section, task.options.target_tokens, room):  # most sections: quicker than by drafts
+            plans.append(_new(Plan, (section[0][1], section[-1][2], section[0][3], section[-1][3], False, None)))
         else:
-            plans += planned(section_drafts(task, section, goes_on, room))
+            plans += planned(task, section_drafts(task, section, goes_on, room))
     return plans
+
+
+def _is_one(section: list[Seed], target: int, room: int) -> bool:
+    """Whether a section is sure to be one chunk: a single block, or paragraphs with nothing between, that fit."""
+    _, _, _, first, begin, _ = section[0]
+    _, _, _, last, _, finish = section[-1]
+    if finish - begin + NEAR > room:
+        return False
+    if first == last:
+        return True
+    solid = last - first < len(section) and section[-2][5] - begin < target
+    return solid and all(seed[0] == "paragraph" for seed in section)
 
 
 def seeds_of(task: Task, first: int, kinds: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> list[Seed]:
@@ -135,8 +146,10 @@ def seeds_of(task: Task, first: int, kinds: Sequence[str], starts: Sequence[int]
     return [seed for seed in seeds if seed[0]]
 
 
-def planned(drafts: list[Draft]) -> list[Plan]:
+def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
     """Make plans of the drafts of a section, and say who may take overlap."""
+    if not task.options.overlap_tokens:
+        return [_new(Plan, (draft.start, draft.end, draft.first, draft.last, False, None)) for draft in drafts]
     plans, before = list[Plan](), False
     for draft in drafts:
         prose = draft.kind in _OVERLAPPING
@@ -180,7 +193,7 @@ def _sections(seeds: list[Seed]) -> Iterator[tuple[list[Seed], bool]]:
 def section_drafts(task: Task, section: list[Seed], goes_on: bool, room: int, lead: Draft | None = None) -> list[Draft]:
     """Pack the blocks of a section and join what is too short; what leads to them goes with the first, if both fit."""
     drafts = _packed(task, section, room, lead)
-    if len(drafts) > 1:
+    if len(drafts) > 1 and min([draft.size for draft in drafts]) < task.options.min_tokens:
         drafts = _lengthened(task, _joined(task, drafts, room), room, goes_on)
     return drafts
 
@@ -201,8 +214,10 @@ def _packed(task: Task, section: list[Seed], room: int, lead: Draft | None) -> l
             drafts += _divided(task, draft, room, lead)
         elif before and kind == "paragraph" and before.size < target and before.grow(draft, task, limit):
             continue
-        else:
+        elif lead:
             drafts += led(task, lead, draft, limit)
+        else:
+            drafts.append(draft)
         before, lead = drafts[-1] if kind == "paragraph" else None, None
     return drafts
 
@@ -262,7 +277,7 @@ def _divided(task: Task, whole: Draft, room: int, lead: Draft | None) -> list[Dr
             units[-2:] = [(units[-2][0], units[-1][1])]
         for low, high in fill(tokens, units, target, inner, inner if parts else opening):
             start, end = units[low][0], units[high - 1][1]
-            part = Draft(whole.kind, start, end, whole.first, tokens.at(start), tokens.at(end))
+            part = Draft(whole.kind, start, end, whole.first, *tokens.at_each([start, end]))
             short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
             if not (short and parts[-1].grow(part, task, opening if len(parts) == 1 else inner)):
                 parts.append(part)
@@ -277,8 +292,11 @@ def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list
         return
     run: list[Range] = []
     headed = block.kind == "table" and block.parts[0].header
-    for number, part in enumerate(divide_once(task.text, span, ladder[0])):
-        units = divide(task.tokens, part, ladder[1:], limit, most=most)
+    parts = divide_once(task.text, span, ladder[0])
+    begins, finishes = task.tokens.at_edges(parts)
+    for number, part in enumerate(parts):
+        fits = finishes[number] - begins[number] + NEAR <= limit
+        units = [part] if fits else divide(task.tokens, part, ladder[1:], limit, most=most)
         if len(units) == 1 or (number == 1 and headed):  # the head goes with what follows it
             run += units
         else:
