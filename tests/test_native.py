@@ -208,4 +208,4 @@ def test_without_a_compiler_the_same_records_are_made() -> None:
     without = records_in_a_new_process({"spanwise.native.compiled": None})
     usual = records_in_a_new_process({})
     assert without[0] == usual[0]
-    assert (without[1], usual[1]) == ("spanwise.native.plain", "spanwise.native.compiled")
+    assert (without[1], usual[1]) == ("spanwise.native.events", "spanwise.native.compiled")

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from spanwise.errors import MissingExtraError, OptionError, did_you_mean
-from spanwise.native import ended_at_each, exact_tokens, token_ends, tokens_between
-from spanwise.native.plain import NEARBY, SEAM
+from spanwise.native import NEARBY, SEAM, ended_at_each, exact_tokens, token_ends, tokens_between
 
 if TYPE_CHECKING:
     import numpy

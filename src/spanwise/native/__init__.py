@@ -1,8 +1,13 @@
-"""The innermost loops: compiled where a C compiler was at hand when the package was installed, else in Python."""
+"""The innermost loops: compiled where a C compiler was at hand when the package was installed, else in Python.
+
+Every C file has its twin in Python of the same name, which says what it does.
+"""
 
 from __future__ import annotations
 
-from spanwise.native.plain import FoundLink, Range, is_only_comments
+from spanwise.native.events import FoundLink, is_only_comments
+from spanwise.native.parts import Range
+from spanwise.native.seams import NEARBY, SEAM
 
 try:
     from spanwise.native.compiled import (
@@ -32,6 +37,8 @@ except ImportError:
     )
 
 __all__ = [
+    "NEARBY",
+    "SEAM",
     "FoundLink",
     "Range",
     "add_blocks",

@@ -1,4 +1,4 @@
-/* Blocks under their headings: see `add_blocks` in plain.py. */
+/* Blocks under their headings: see blocks.py. */
 
 #include "compiled.h"
 
@@ -84,7 +84,7 @@ static int add_all(Build *build, PyObject *seen) {
     return write_back(build);
 }
 
-/* add_blocks(builder, seen, shape, longest): see plain.py */
+/* add_blocks(builder, seen, shape, longest) */
 PyObject *add_blocks(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     if (count != 4 || !PyList_Check(arguments[1]) || !is_shape(arguments[2])) {
         PyErr_SetString(PyExc_TypeError, "add_blocks takes a builder, a list, a shape, and a length");

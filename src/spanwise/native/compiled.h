@@ -1,4 +1,4 @@
-/* What the files of the extension share. Each function that Python calls is described in plain.py. */
+/* What the files of the extension share. Each function that Python calls is described in its twin. */
 
 #ifndef SPANWISE_COMPILED_H
 #define SPANWISE_COMPILED_H

@@ -2,7 +2,8 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from spanwise.native.plain import FoundLink, Part, Range, Row, Shapes
+from spanwise.native.events import FoundLink, Row, Shapes
+from spanwise.native.parts import Part, Range
 
 def add_blocks(builder: Any, seen: Sequence[Any], shape: Callable[..., object], longest: int) -> None: ...
 def hints(text: str) -> tuple[bool, ...]: ...

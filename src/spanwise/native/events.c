@@ -1,4 +1,4 @@
-/* The events of the Markdown parser to blocks: see `walk` in plain.py, which this does step by step. */
+/* The events of the Markdown parser to blocks: see events.py, whose steps these are. */
 
 #include "compiled.h"
 
@@ -322,7 +322,7 @@ static int take_events(Walk *walk, PyObject *events) {
     return PyErr_Occurred() ? -1 : close_block(walk);
 }
 
-/* walk(text, events, kinds, shapes, tagged, coded, embeds) -> (rows, links, codes, tags): see plain.py */
+/* walk(text, events, kinds, shapes, tagged, coded, embeds) -> (rows, links, codes, tags) */
 PyObject *walk(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     PyObject *shapes = count == 7 ? arguments[3] : Py_None;
     if (!PyTuple_Check(shapes) || PyTuple_GET_SIZE(shapes) != 2 || !is_shape(PyTuple_GET_ITEM(shapes, 0)) ||

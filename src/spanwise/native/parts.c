@@ -1,4 +1,4 @@
-/* The parts of lists and tables: see `items` and `_rows` in plain.py. */
+/* The parts of lists and tables: see parts.py. */
 
 #include "compiled.h"
 
@@ -123,7 +123,7 @@ PyObject *rows_of(PyObject *text, PyObject *ranges, Py_ssize_t end, PyTypeObject
     return made;
 }
 
-/* items(text, ranges, shape) -> tuple: see plain.py */
+/* items(text, ranges, shape) -> tuple */
 PyObject *items(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     if (count != 3 || !PyUnicode_Check(arguments[0]) || !PyList_Check(arguments[1]) || !is_shape(arguments[2])) {
         PyErr_SetString(PyExc_TypeError, "items takes a text, a list of ranges, and a shape");

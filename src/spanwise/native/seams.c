@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define NEARBY 64 /* as in plain.py */
+#define NEARBY 64 /* as in seams.py */
 
 typedef struct {
     Py_buffer buffer;
@@ -38,7 +38,7 @@ static int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *po
     return 0;
 }
 
-/* tokens_between(ends, start, end) -> int: see plain.py */
+/* tokens_between(ends, start, end) -> int */
 PyObject *tokens_between(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     Py_ssize_t edge[2];
     if (count != 3) {
@@ -74,7 +74,7 @@ static PyObject *each_ended(const Ends *ends, PyObject *positions) {
     return found;
 }
 
-/* ended_at_each(ends, positions) -> list: see plain.py */
+/* ended_at_each(ends, positions) -> list */
 PyObject *ended_at_each(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     if (count != 2 || !PyList_Check(arguments[1])) {
         PyErr_SetString(PyExc_TypeError, "ended_at_each takes the ends and a list of positions");
@@ -93,7 +93,7 @@ static int is_punctuation(Py_UCS4 sign) {
            sign == 0xFF1F;
 }
 
-/* SEAM of plain.py, without a regular expression. */
+/* SEAM of seams.py, without a regular expression. */
 static int is_seam(Py_UCS4 before, Py_UCS4 after) {
     if (after == ' ') return !Py_UNICODE_ISSPACE(before);
     if (before == '\n') return after != '/' && !Py_UNICODE_ISSPACE(after);
@@ -141,7 +141,7 @@ static Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, con
     return head + ended(ends, reached, last) - reached + tail;
 }
 
-/* exact_tokens(text, ends, known, start, end, joiner) -> int: see plain.py */
+/* exact_tokens(text, ends, known, start, end, joiner) -> int */
 PyObject *exact_tokens(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     Py_ssize_t edge[2];
     if (count != 6 || !PyUnicode_Check(arguments[0]) || !PyDict_Check(arguments[2]) || !PyUnicode_Check(arguments[5])) {

@@ -1,4 +1,4 @@
-/* Looks at every character of a text: see plain.py. */
+/* Looks at every character of a text: see texts.py. */
 
 #include "compiled.h"
 

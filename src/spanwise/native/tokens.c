@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* token_ends(ids, begun, base) -> bytes: see plain.py */
+/* token_ends(ids, begun, base) -> bytes */
 PyObject *token_ends(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     if (count != 3) {
         PyErr_SetString(PyExc_TypeError, "token_ends takes the ids, the characters begun by each, and a base");

@@ -1,0 +1,51 @@
+"""The parts of lists and tables: items, nested ones inside their parents, and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+Part = TypeVar("Part")
+Range = tuple[int, int]
+
+DEEPEST_ITEM: Final = 32
+"""Items nested deeper than this are text of their ancestor: nobody writes them, and recursion has a limit."""
+
+
+def items(text: str, ranges: list[Range], shape: Callable[..., Part]) -> tuple[Part, ...]:
+    """Give the items of a list, nested ones inside their parents, as (start, end, items in it)."""
+    waiting: list[tuple[int, Part]] = []
+    for start, end in reversed(_shallow(ranges)):  # backwards, children come before their parent
+        children = []
+        while waiting and waiting[-1][0] < end:
+            children.append(waiting.pop()[1])
+        item = text[start:end].rstrip()
+        if item:
+            first = start + len(item) - len(item.lstrip())
+            waiting.append((first, shape(first, start + len(item), tuple(children))))
+    return tuple(part for _, part in reversed(waiting))
+
+
+def _shallow(ranges: list[Range]) -> list[Range]:
+    if len(ranges) <= DEEPEST_ITEM:
+        return ranges
+    kept, ends = [], list[int]()
+    for start, end in ranges:
+        while ends and ends[-1] <= start:
+            ends.pop()
+        if len(ends) < DEEPEST_ITEM:
+            kept.append((start, end))
+        ends.append(end)
+    return kept
+
+
+def rows(text: str, ranges: list[Range], end: int, shape: Callable[..., Part]) -> tuple[Part, ...]:
+    """Give the rows of a table; each reaches to the next, so the header takes its delimiter row along."""
+    starts = [start for start, _ in ranges]
+    rows = list[Part]()
+    for number, (start, after) in enumerate(zip(starts, [*starts[1:], end], strict=True)):
+        row = text[start:after].rstrip()
+        if row:
+            first = start + len(row) - len(row.lstrip())
+            rows.append(shape(first, start + len(row), header=number == 0))
+    return tuple(rows)
