@@ -117,6 +117,22 @@ def test_any_text_is_walked_alike(text: str) -> None:
     alike(text)
 
 
+@given(st.text(st.sampled_from("[!%#^<fFa1-_/ \n\x00żü字🐢"), max_size=12) | st.text())
+def test_hints_are_alike(text: str) -> None:
+    assert compiled.hints(text) == plain.hints(text)
+
+
+@given(st.text(st.sampled_from("aż字🐢\ud800\udfff\udc80"), max_size=8))
+def test_whole_characters_are_told_alike(words: str) -> None:
+    assert compiled.is_text(words) == plain.is_text(words)
+
+
+@given(st.text("a \n", max_size=12), st.lists(st.tuples(st.just("code"), st.integers(0, 14), st.integers(0, 14))))
+def test_misplaced_blocks_are_found_alike(text: str, rows: list[tuple[str, int, int]]) -> None:
+    for blocks in (tuple(rows), tuple(sorted(rows, key=lambda row: row[1:]))):
+        assert compiled.misplaced(text, blocks) == plain.misplaced(text, blocks)
+
+
 @pytest.mark.parametrize("name", ["commonmark", "gfm"])
 def test_the_specifications_are_walked_alike(name: str) -> None:
     for examples in specification(name).values():
@@ -178,7 +194,8 @@ def test_wrong_arguments_are_refused() -> None:
 
 
 def test_what_is_compiled_is_used() -> None:
-    for name in ("add_blocks", "items", "token_ends", "walk"):
+    assert {name for name in vars(compiled) if not name.startswith("_")} == set(plain.__all__)
+    for name in plain.__all__:
         assert getattr(native, name) is getattr(compiled, name)
 
 

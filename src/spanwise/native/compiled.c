@@ -1,4 +1,4 @@
-/* The extension module `spanwise.native.compiled`: its table of functions. What each does is said in the Python file that is called like its C file. */
+/* The extension module `spanwise.native.compiled`: the table of its functions. */
 
 #include "compiled.h"
 

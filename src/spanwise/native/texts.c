@@ -67,7 +67,7 @@ static int is_word(int letter) {
 static int begun_by(int letter, int before, int after) {
     switch (letter) {
     case '[': return after == '[' ? WIKI : after == '!' ? BOX : 0;
-    case '%': return after == '%' && (before == '\n' || before == 0) ? COMMENT : 0;
+    case '%': return after == '%' && before == '\n' ? COMMENT : 0;
     case '#': return is_word(after) || after == '_' || after == '/' || after > 127 ? TAG : 0;
     case '^': return is_word(after) ? NAME : 0;
     case '<': return after == 'f' || after == 'F' ? FIGURE : 0;
@@ -80,7 +80,7 @@ static inline int look(int width, const void *data, Py_ssize_t length) {
     for (Py_ssize_t place = 0; place < length; place++) {
         Py_UCS4 letter = PyUnicode_READ(width, data, place);
         if (letter != '[' && letter != '#' && letter != '<' && letter != '%' && letter != '^') continue;
-        int before = place ? (int)PyUnicode_READ(width, data, place - 1) : 0;
+        int before = place ? (int)PyUnicode_READ(width, data, place - 1) : '\n';
         found |= begun_by((int)letter, before, read_character(width, data, place + 1, length));
     }
     return found;
