@@ -102,8 +102,9 @@ def _packed(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
         whole = section[0].to(section[-1])
         if current:
             same = blocks[current.last].section_type == blocks[whole.first].section_type
-            if same and fits(task, current.to(whole), _room(task, current)):
-                current = current.to(whole)
+            grown = current.to(whole)
+            if same and fits(task, grown, _room(task, current)):
+                current = grown
                 continue
             yield current
         *done, current = _cut(task, section)
@@ -139,7 +140,8 @@ def _taken(task: Task, waiting: list[tuple[Unit, bool]]) -> Unit:
     while waiting:
         unit, is_sentence = waiting.pop()
         grown = taken[0].to(unit) if taken else unit
-        small = task.content_tokens(grown.start, grown.end) <= target and fits(task, grown, room)
+        size = task.content_tokens(grown.start, grown.end)
+        small = size <= target and task.core_fits(grown.start, grown.end, size, room)
         if small or (is_sentence and not taken):
             taken.append(unit)
         elif is_sentence:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from spanwise.context import Task
 from spanwise.cuts import block_cuts
 from spanwise.documents import LEFT_OUT_KINDS
 from spanwise.packing import divide, divide_once
 from spanwise.tokens import NEAR
+
+_KIND_AND_RANGE: Final = itemgetter(0, 1, 2)
+_new: Final = tuple.__new__  # units are made for every block and every try, and a call of `Unit` takes twice the time
 
 
 class Unit(NamedTuple):
@@ -21,13 +25,13 @@ class Unit(NamedTuple):
 
     def to(self, other: Unit) -> Unit:
         """Give the stretch from here to the end of another."""
-        return Unit(self.start, other.end, self.first, other.last)
+        return _new(Unit, (self[0], other[1], self[2], other[3]))
 
 
 def content_units(task: Task) -> list[Unit]:
     """Give a unit for each block that is content."""
-    blocks = enumerate(task.document.blocks)
-    return [Unit(block.start, block.end, index, index) for index, block in blocks if block.kind not in LEFT_OUT_KINDS]
+    blocks = enumerate(map(_KIND_AND_RANGE, task.document.blocks))
+    return [_new(Unit, (start, end, at, at)) for at, (kind, start, end) in blocks if kind not in LEFT_OUT_KINDS]
 
 
 def fits(task: Task, unit: Unit, room: int) -> bool:
@@ -43,12 +47,14 @@ def finer(task: Task, unit: Unit, room: int) -> list[Unit]:
     indented = block.kind == "code"
     coarse, *ladder = block_cuts(task.text, block, lambda: task.language)
     pieces = divide_once(task.text, (unit.start, unit.end), coarse, indented=indented)
-    most = task.room(unit.first) + NEAR
-    return [
-        Unit(start, end, unit.first, unit.last)
-        for piece in pieces
-        for start, end in divide(task.tokens, piece, ladder, max(room, 1), most=most, indented=indented)
-    ]
+    most, units = task.room(unit.first) + NEAR, list[Unit]()
+    for piece, begin, finish in zip(pieces, *task.tokens.at_edges(pieces), strict=True):
+        if finish - begin + NEAR <= room:  # nearly always
+            units.append(_new(Unit, (*piece, unit.first, unit.last)))
+        else:
+            parts = divide(task.tokens, piece, ladder, max(room, 1), most=most, indented=indented)
+            units += [Unit(*part, unit.first, unit.last) for part in parts]
+    return units
 
 
 def cut_at_target(task: Task, units: list[Unit], first: int, room: int) -> int:
@@ -56,6 +62,7 @@ def cut_at_target(task: Task, units: list[Unit], first: int, room: int) -> int:
     target = task.options.target_tokens
     for number in range(first + 1, len(units)):
         grown = units[first].to(units[number])
-        if task.content_tokens(grown.start, grown.end) > target or not fits(task, grown, room):
+        size = task.content_tokens(grown.start, grown.end)
+        if size > target or not task.core_fits(grown.start, grown.end, size, room):
             return number
     return len(units)

@@ -49,16 +49,18 @@ class Window:
 
 
 def _packed(task: Task) -> Iterator[Unit]:
-    blocks = task.document.blocks
+    blocks, room = task.document.blocks, 0
     current: Unit | None = None
     for unit in content_units(task):
         if current:
             same = blocks[current.last].section_type == blocks[unit.first].section_type
-            if same and fits(task, current.to(unit), task.room(current.first)):
-                current = current.to(unit)
+            grown = current.to(unit)
+            if same and fits(task, grown, room):
+                current = grown
                 continue
             yield current
         *done, current = _cut(task, unit)
+        room = task.room(current.first)
         yield from done
     if current:
         yield current
