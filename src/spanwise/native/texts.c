@@ -75,11 +75,13 @@ static int begun_by(int letter, int before, int after) {
     }
 }
 
+static const char SIGNS[128] = {['['] = 1, ['#'] = 1, ['<'] = 1, ['%'] = 1, ['^'] = 1};
+
 static inline int look(int width, const void *data, Py_ssize_t length) {
     int found = 0;
     for (Py_ssize_t place = 0; place < length; place++) {
         Py_UCS4 letter = PyUnicode_READ(width, data, place);
-        if (letter != '[' && letter != '#' && letter != '<' && letter != '%' && letter != '^') continue;
+        if (letter >= 128 || !SIGNS[letter]) continue;
         int before = place ? (int)PyUnicode_READ(width, data, place - 1) : '\n';
         found |= begun_by((int)letter, before, read_character(width, data, place + 1, length));
     }

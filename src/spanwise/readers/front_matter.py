@@ -12,8 +12,8 @@ from spanwise.readers.blocks import LONGEST_NAME
 
 _OPENING: Final = re.compile(r"\A(---|\+\+\+)[ \t]*\n")
 _CLOSING: Final = {
-    "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
-    "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
+    "---": re.compile(r"\n(?:---|\.\.\.)[ \t]*(?=\n|\Z)"),
+    "+++": re.compile(r"\n\+\+\+[ \t]*(?=\n|\Z)"),
 }
 # a rule and a paragraph may stand at the top as well: only what opens like a key or a comment is front matter
 _KEY: Final = re.compile(r"""(?:\#[^\n]*\n)*(?:\Z|["']?[\w.-]+(?:[ ][\w.-]+)*["']?[ \t]*(?:=|:(?:\s|\Z))|\[)""")
@@ -42,10 +42,10 @@ def front_matter_end(text: str) -> int:
     opening = _OPENING.match(text)
     if not opening:
         return 0
-    closing = _CLOSING[opening[1]].search(text, opening.end())
-    if not closing or not _KEY.match(text, opening.end(), closing.start()):
+    closing = _CLOSING[opening[1]].search(text, opening.end() - 1)
+    if not closing or not _KEY.match(text, opening.end(), closing.start() + 1):
         return 0
-    return closing.start() + len(opening[1])
+    return closing.start() + 1 + len(opening[1])
 
 
 def front_matter_says(text: str, end: int) -> dict[str, Any]:
