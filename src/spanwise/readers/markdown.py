@@ -39,6 +39,7 @@ KINDS: Final = {
 SHAPES: Final = (Seen, Part)
 _ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has its marks
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
+_PLAIN_TITLE: Final = re.compile(r"[^\s=%^{]+(?: [^\s=%^{]+)*")  # that needs no second look, as most don't
 _MARK: Final = re.compile(r"[#^]")
 _VISIBLE: Final = re.compile(r"\S")
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
@@ -89,7 +90,7 @@ def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
     marked = (tags_hinted or ids_hinted) and may_hold_marks(text)
     parsed = _blanked(text, comments)
     rows, links, codes, tags = _walked(parsed, opening, wiki=wiki, tagged=figured, coded=marked)
-    blocks = [_titled(parsed, row) if row.level else row for row in rows]
+    blocks = [_titled(parsed, row) if row.level and not _PLAIN_TITLE.fullmatch(row.title) else row for row in rows]
     if figured:
         blocks = with_figures(text, blocks, _figures(text, blocks, tags))
     builder.add_all(_with_comments(blocks, comments))

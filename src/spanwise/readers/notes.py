@@ -6,7 +6,8 @@ All of it is recognised where it stands. A text that has none of it pays for a f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -19,7 +20,7 @@ _MAYBE_ID: Final = re.compile(r"\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _LONGEST_ID: Final = 256
 # the sign comes first, and what may stand before it is looked at afterwards: so most of a text is never looked at
 _TAG: Final = re.compile(r"#(?<![^\s(,;]#)([\w/-]*[^\W\d_][\w/-]*)")
-_SIGN: Final = re.compile(r"#[\w/-]")
+_SIGN: Final = re.compile(r"#(?<![^\s(,;\])>}]#)[\w/-]")  # of a tag, also after what is taken out below
 _NO_TAGS: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*\)|<[^<>\n]*>|https?://\S+|\{\{.*?\}\}")
 _MOST_TAGS: Final = 256  # every chunk repeats them: a text that has more uses the sign for something else
 _TAGGED: Final = frozenset({"paragraph", "list", "quote", "table", "heading"})
@@ -138,11 +139,10 @@ def _with_part_ids(text: str, part: Part) -> Part:
     return part._replace(parts=inner, block_id=found[1] if found else None)
 
 
-def tags_in(text: str, blocks: Iterable[Block]) -> list[str]:
+def tags_in(text: str, blocks: Sequence[Block]) -> list[str]:
     """Collect the `#tags` of prose, each once, in order; a number alone is none. In the text code is blanked."""
-    if "#" not in text:
-        return []
-    prose = (text[block.start : block.end] for block in blocks if block.kind in _TAGGED)
-    tagged = (words for words in prose if _SIGN.search(words))
-    tags = dict.fromkeys(tag for words in tagged for tag in _TAG.findall(_NO_TAGS.sub(" ", words)))
-    return list(islice(tags, _MOST_TAGS))
+    starts = [block.start for block in blocks]
+    signed = dict.fromkeys(bisect_right(starts, sign.start()) - 1 for sign in _SIGN.finditer(text))
+    prose = (blocks[index] for index in signed if index >= 0 and blocks[index].kind in _TAGGED)
+    words = (_NO_TAGS.sub(" ", text[block.start : block.end]) for block in prose)
+    return list(islice(dict.fromkeys(tag for said in words for tag in _TAG.findall(said)), _MOST_TAGS))
