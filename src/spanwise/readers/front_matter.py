@@ -22,7 +22,7 @@ _LABELS: Final = ("tags", "tag", "labels", "keywords")
 _ALIASES: Final = ("aliases", "alias")
 _KNOWN: Final = "|".join((*_DATES, *_LABELS, *_ALIASES, "title", "id", "author", "lang", "language"))
 _WANTED: Final = re.compile(rf"""^["']?({_KNOWN})["']?[ \t]*[:=]""", re.MULTILINE)
-_PLAIN: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~?-](?:[^\n#:]|:(?=[^\s:])|(?<=[^\s])#)*"
+_PLAIN: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~?-][^\n#:]*(?:(?::(?=[^\s:])|(?<=[^\s])#)[^\n#:]*)*"
 _WORD: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~?-][^\n\"'\[\]{}#:,]*"
 _VALUE: Final = re.compile(
     rf"""[ \t]*(?:"([^"\\\n]+)"|'([^'\n]+)'|({_PLAIN})|\[[ \t]*({_WORD}(?:,[ \t]*{_WORD})*)\])?[ \t]*"""
