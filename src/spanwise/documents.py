@@ -220,14 +220,18 @@ class Metadata:
 
     def __post_init__(self) -> None:
         """Check every field's type; make lists tuples and `extra` read-only."""
-        for place, value in enumerate(_words_of(self)):
-            if value is not None and not (isinstance(value, str) and (value.isascii() or is_text(value))):
-                raise OptionError(_WORDS[place], "must be a string of whole characters", value=value)
+        words = _words_of(self)
+        if not ({*map(type, words)} <= _WORD_TYPES and is_text("".join(filter(None, words)))):  # one step for all
+            for name, value in zip(_WORDS, words, strict=True):
+                if value is not None and not (isinstance(value, str) and is_text(value)):
+                    raise OptionError(name, "must be a string of whole characters", value=value)
         for name, kind in (("labels", str), ("links", Link)):
             values = getattr(self, name)
             if values == ():
                 continue
-            if not isinstance(values, list | tuple) or not all(isinstance(value, kind) for value in values):
+            if not isinstance(values, list | tuple) or not all(
+                issubclass(found, kind) for found in {*map(type, values)}
+            ):
                 rule = f"must be a list of {'strings' if kind is str else 'Link'}"
                 raise OptionError(name, rule, value=values, hint='try ["hr", "policy"]' if kind is str else None)
             object.__setattr__(self, name, tuple(values))
@@ -268,6 +272,7 @@ class Metadata:
 _METADATA: Final = tuple(f.name for f in fields(Metadata))
 _WORDS: Final = tuple(name for name in _METADATA if name not in {"labels", "page_version", "links", "extra"})
 _words_of: Final = attrgetter(*_WORDS)
+_WORD_TYPES: Final = {str, type(None)}
 
 
 def _is_json(value: object) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any, Final
 
@@ -51,23 +50,20 @@ def front_matter_end(text: str) -> int:
 def front_matter_says(text: str, end: int) -> dict[str, Any]:
     """Give what front matter says of the document, under the names of metadata; keys of its own go to `extra`."""
     values = _parsed(text, end) if end <= _LARGEST else {}
-    title = (_word(values.get("title")) or "")[:LONGEST_NAME]
-    if values.keys() <= {"title"}:  # as in most
-        return {"title": title} if title else {}
-    said: dict[str, Any] = {
-        "title": title,
-        "author": _word(values.get("author")),
-        "updated_at": next(filter(None, (_stamp(values[name]) for name in _DATES if name in values)), None),
-        "language": _word(values.get("lang")) or _word(values.get("language")),
-        "labels": tuple(dict.fromkeys(label for name in _LABELS if name in values for label in _labels(values[name]))),
-        "extra": {key: value for key, value in _extra(values) if value},
-    }
+    said: dict[str, Any] = {"title": (_word(values.get("title")) or "")[:LONGEST_NAME]}
+    if len(values) > 1 or not said["title"]:  # most have a title and nothing else that is wanted
+        stamps = (_stamp(values[name]) for name in _DATES if name in values)
+        labels = (label for name in _LABELS if name in values for label in _labels(values[name]))
+        aliases = [word for name in _ALIASES if name in values for word in map(_word, _listed(values[name])) if word]
+        extra = {"id": _word(values.get("id")), "aliases": aliases}
+        said |= {
+            "author": _word(values.get("author")),
+            "updated_at": next(filter(None, stamps), None),
+            "language": _word(values.get("lang")) or _word(values.get("language")),
+            "labels": tuple(dict.fromkeys(labels)),
+            "extra": {name: value for name, value in extra.items() if value},
+        }
     return {name: value for name, value in said.items() if value}
-
-
-def _extra(values: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    aliases = [word for name in _ALIASES for word in map(_word, _listed(values.get(name))) if word]
-    return ("id", _word(values.get("id"))), ("aliases", aliases)
 
 
 def _parsed(text: str, end: int) -> dict[str, Any]:
