@@ -18,6 +18,7 @@ from made_markdown import markdown
 from spanwise import native
 from spanwise.documents import Block, Part
 from spanwise.native import compiled, plain
+from spanwise.pieces import Plan, Settled
 from spanwise.readers.blocks import LONGEST_NAME, Builder
 from spanwise.strategies import STRATEGIES
 from specifications import specification
@@ -46,6 +47,47 @@ def test_tokens_between_two_places_are_as_many(ends: array[int], start: int, end
 @given(ends=ENDS, positions=st.lists(PLACES))
 def test_as_many_tokens_have_ended_at_each_place(ends: array[int], positions: list[int]) -> None:
     assert compiled.ended_at_each(ends, positions) == plain.ended_at_each(ends, positions)
+
+
+@given(ends=ENDS, places=st.lists(st.tuples(PLACES, PLACES)))
+def test_as_many_tokens_have_ended_at_the_edges(ends: array[int], places: list[tuple[int, int]]) -> None:
+    assert compiled.ended_at_edges(ends, places) == plain.ended_at_edges(ends, places)
+    for start, _ in places:
+        assert compiled.ended_at(ends, start) == plain.ended_at(ends, start)
+
+
+@given(text=st.text("a \t\n\r\x1c\u3000🐢", max_size=40), places=st.lists(st.integers(0, 42), min_size=2).map(sorted))
+def test_ranges_are_trimmed_alike(text: str, places: list[int]) -> None:
+    start, *cuts, end = places
+    assert compiled.visible_range(text, start, end) == plain.visible_range(text, start, end)
+    assert compiled.visible_ranges(text, cuts, start, end) == plain.visible_ranges(text, cuts, start, end)
+    assert compiled.line_starts(text, start, end) == plain.line_starts(text, start, end)
+
+
+KINDS = ["paragraph", "code", "comment", "table"]
+EDGES = st.lists(st.integers(0, 12), min_size=4, max_size=12, unique=True).map(sorted)
+
+
+@given(st.text("a \n", min_size=12, max_size=12), EDGES, st.data())
+def test_the_same_cores_are_chunks_as_they_stand(text: str, edges: list[int], data: st.DataObject) -> None:
+    heads = st.booleans().map(lambda header: (Part(0, 12, header=header),))
+    blocks = tuple(
+        Block(data.draw(st.sampled_from(KINDS)), start, end)._replace(parts=data.draw(st.just(()) | heads))
+        for start, end in zip(edges[::2], edges[1::2], strict=False)
+    )
+    numbers = st.integers(0, len(blocks) - 1)
+    moves = st.sampled_from([0, 0, 0, 1, -1])
+    plans = [
+        Plan(blocks[low].start + before, blocks[high].end + after, low, high, overlap)
+        for low, high, before, after, overlap in data.draw(
+            st.lists(st.tuples(numbers, numbers, moves, moves, st.sampled_from([False, False, True])))
+        )
+        if low <= high
+    ]
+    known = {text[low:high]: high - low for low in range(12) for high in range(low, 12, 2)}
+    ends = array("i", range(1, len(text) + 1))
+    given = text, ends, known, blocks, plans, (frozenset({"code", "table"}), frozenset({"comment"}), 8), Settled
+    assert compiled.settled_alone(*given) == plain.settled_alone(*given)
 
 
 @given(

@@ -178,6 +178,11 @@ class Strategy(Protocol):
         """Whether its blocks are leaves: items and rows instead of lists and tables."""
         ...
 
+    @property
+    def repeating(self) -> frozenset[str] | None:
+        """The kinds of blocks of which a part may repeat something; None where any core may."""
+        ...
+
     def plan(self, task: Task) -> list[Plan]:
         """Plan the cores, in order."""
         ...
@@ -194,17 +199,40 @@ class Strategy(Protocol):
 def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settled]:
     """Attach context and overlap to every planned core, and count each chunk exactly."""
     done: list[Settled] = []
-    waiting = list(reversed(plans))
-    previous: Plan | None = None
+    reached: Plan | None = None
+    for place, found in enumerate(_at_first_sight(task, strategy, plans)):
+        if found is not None:
+            done.append(found)
+            reached = plans[place]
+        else:
+            following = plans[place + 1] if place + 1 < len(plans) else None
+            reached = _settle_one(task, strategy, plans[place], (reached, following), done)
+    return done
+
+
+def _at_first_sight(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settled | None]:
+    """Settle the cores that are chunks as they stand, nearly all of them where nothing is to be repeated."""
+    if strategy.repeating is None or not task.bare:
+        return [None] * len(plans)
+    rules = strategy.repeating, task.left_out, task.limit
+    return task.tokens.settle_alone(task.document.blocks, list(plans), rules, Settled)
+
+
+def _settle_one(
+    task: Task, strategy: Strategy, plan: Plan, neighbours: tuple[Plan | None, Plan | None], done: list[Settled]
+) -> Plan | None:
+    """Settle a core, or what it is cut into, and give the last of that."""
+    previous, following = neighbours
+    waiting = [plan]
     while waiting:
         plan = waiting.pop()
-        settled = _settled(task, strategy, plan, previous, waiting[-1] if waiting else None)
+        settled = _settled(task, strategy, plan, previous, waiting[-1] if waiting else following)
         if isinstance(settled, int):
             waiting += reversed(_cut_again(task, plan, settled))
         else:
             done.append(settled)
             previous = plan
-    return done
+    return previous
 
 
 def _settled(

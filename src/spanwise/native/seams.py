@@ -26,6 +26,16 @@ def ended_at_each(ends: array[int], positions: list[int]) -> list[int]:
     return [bisect_right(ends, position) for position in positions]
 
 
+def ended_at(ends: array[int], position: int) -> int:
+    """Count the tokens that have ended at a character position."""
+    return bisect_right(ends, position)
+
+
+def ended_at_edges(ends: array[int], ranges: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Give how many tokens have ended at the start of each range, and at its end."""
+    return ended_at_each(ends, [start for start, _ in ranges]), ended_at_each(ends, [end for _, end in ranges])
+
+
 def exact_tokens(text: str, ends: array[int], known: dict[str, int], start: int, end: int, joiner: str) -> int:
     """Count a span and a joiner after it exactly, if what stands before its first and after its last seam is known.
 

@@ -21,7 +21,7 @@ from spanwise.pieces import Plan
 from spanwise.tokens import NEAR
 
 CLOSING: Final = frozenset({"heading", "rule"})
-_APART: Final = frozenset({"table", "code"})
+APART: Final = frozenset({"table", "code"})
 _MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 _NO_CONTEXT: Final = ((), (), (0, 0))
@@ -98,6 +98,7 @@ class Structure:
     options = StructureOptions
     leaves_out = CLOSING
     leafwise = False
+    repeating = APART
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack each section for itself, join what is too short, and say who may take overlap."""
@@ -162,8 +163,8 @@ def repeated_context(task: Task, plan: Plan) -> Repeated:
     """Say what a core repeats that begins or ends inside a table or code."""
     blocks = task.document.blocks
     first, last = blocks[plan.first], blocks[plan.last]
-    begins_inside = first.kind in _APART and (plan.start > first.start or is_headless(first))
-    ends_inside = last.kind in _APART and plan.end < last.end
+    begins_inside = first.kind in APART and (plan.start > first.start or is_headless(first))
+    ends_inside = last.kind in APART and plan.end < last.end
     if not begins_inside and not ends_inside:
         return NOTHING
     before, _, (before_price, _) = _context(task, plan.first) if begins_inside else _NO_CONTEXT
@@ -208,7 +209,7 @@ def _packed(task: Task, section: list[Seed], room: int, lead: Draft | None) -> l
         if before and kind == "paragraph" and before.size < target and before.take(seed, room):
             continue
         draft = Draft(*seed)
-        if kind in _APART:
+        if kind in APART:
             limit -= _owed(task, draft)
         if draft.size + NEAR > limit and kind != "figure" and not tokens.fits(draft.start, draft.end, limit):
             drafts += _divided(task, draft, room, lead)
@@ -229,7 +230,7 @@ def led(task: Task, lead: Draft | None, draft: Draft, limit: int) -> list[Draft]
     if lead.grow(draft, task, limit):
         lead.kind = draft.kind
         return [lead]
-    if draft.kind in _APART or draft.kind == "figure":
+    if draft.kind in APART or draft.kind == "figure":
         return [lead, draft]
     return _parted(task, lead, draft, limit)
 
@@ -264,7 +265,7 @@ def _divided(task: Task, whole: Draft, room: int, lead: Draft | None) -> list[Dr
     """Split a block that is too large, with room for what its parts repeat and for what leads to it."""
     tokens, target = task.tokens, task.options.target_tokens
     block = task.document.blocks[whole.first]
-    before, after = _context(task, whole.first)[2] if block.kind in _APART else (0, 0)
+    before, after = _context(task, whole.first)[2] if block.kind in APART else (0, 0)
     inner = room - _kept(task, before + after)
     first = room - _kept(task, after) if whole.start <= block.start else inner
     last = room - _kept(task, before) if whole.end >= block.end else inner
@@ -319,7 +320,7 @@ def _joined(task: Task, drafts: list[Draft], room: int) -> list[Draft]:
         before = joined[-1]
         short = before.size < smallest or draft.size < smallest
         mixing = task.options.mix_code and draft.size < smallest and _is_whole_code(task, draft)
-        apart = before.kind in _APART or (draft.kind in _APART and not mixing)
+        apart = before.kind in APART or (draft.kind in APART and not mixing)
         joins = short and not apart and before.size_with(draft, task) < target
         if not (joins and before.grow(draft, task, room)):
             joined.append(draft)
@@ -340,7 +341,7 @@ def _lengthened(task: Task, drafts: list[Draft], room: int, goes_on: bool) -> li
     kept: list[Draft] = []
     for place, draft in enumerate(drafts):
         before = kept[-1] if kept else None
-        if before and before.kind not in _APART and draft.kind not in _APART:
+        if before and before.kind not in APART and draft.kind not in APART:
             last = place == len(drafts) - 1 and not goes_on
             # when the one before is still short, its own left neighbour could not take it
             wanted = _too_short(before, smallest) or (_too_short(draft, smallest) and not last)
@@ -365,7 +366,7 @@ def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ..
 
 def context_prices(task: Task, index: int) -> tuple[int, int]:
     """Say what it costs that a part of a block repeats something before and after itself; nothing where it doesn't."""
-    if task.document.blocks[index].kind not in _APART:
+    if task.document.blocks[index].kind not in APART:
         return 0, 0
     before, after = _context(task, index)[2]
     return (before, after) if before + after <= task.limit // 2 else (0, 0)
