@@ -6,7 +6,7 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Callable
-from itertools import product
+from itertools import accumulate, product
 from typing import Any
 
 import pytest
@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from conftest import DEMO
 from made_markdown import markdown
 from spanwise import native
-from spanwise.documents import Block, Part
+from spanwise.documents import KINDS, LEFT_OUT_KINDS, Block, Part
 from spanwise.native import compiled, plain
+from spanwise.native.sections import DRAFTED_AS, Sizes
 from spanwise.pieces import Plan, Settled
 from spanwise.readers.blocks import LONGEST_NAME, Builder
 from spanwise.strategies import STRATEGIES
@@ -64,7 +65,6 @@ def test_ranges_are_trimmed_alike(text: str, places: list[int]) -> None:
     assert compiled.line_starts(text, start, end) == plain.line_starts(text, start, end)
 
 
-KINDS = ["paragraph", "code", "comment", "table"]
 EDGES = st.lists(st.integers(0, 12), min_size=4, max_size=12, unique=True).map(sorted)
 
 
@@ -72,7 +72,9 @@ EDGES = st.lists(st.integers(0, 12), min_size=4, max_size=12, unique=True).map(s
 def test_the_same_cores_are_chunks_as_they_stand(text: str, edges: list[int], data: st.DataObject) -> None:
     heads = st.booleans().map(lambda header: (Part(0, 12, header=header),))
     blocks = tuple(
-        Block(data.draw(st.sampled_from(KINDS)), start, end)._replace(parts=data.draw(st.just(()) | heads))
+        Block(data.draw(st.sampled_from(["paragraph", "paragraph", "code", "comment", "table"])), start, end)._replace(
+            parts=data.draw(st.just(()) | heads)
+        )
         for start, end in zip(edges[::2], edges[1::2], strict=False)
     )
     numbers = st.integers(0, len(blocks) - 1)
@@ -84,10 +86,36 @@ def test_the_same_cores_are_chunks_as_they_stand(text: str, edges: list[int], da
         )
         if low <= high
     ]
-    known = {text[low:high]: high - low for low in range(12) for high in range(low, 12, 2)}
+    known = {text[low:high]: high - low for low in range(12) for high in range(low, 13, data.draw(st.integers(1, 2)))}
     ends = array("i", range(1, len(text) + 1))
     given = text, ends, known, blocks, plans, (frozenset({"code", "table"}), frozenset({"comment"}), 8), Settled
     assert compiled.settled_alone(*given) == plain.settled_alone(*given)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from([*sorted(KINDS), "paragraph", "paragraph", "list", "code"]), st.integers(1, 60)),
+        min_size=5,
+    ),
+    gap=st.integers(0, 3),
+    sizes=st.tuples(st.integers(40, 200), st.integers(20, 150), st.integers(0, 60), st.integers(0, 2)),
+    wishes=st.tuples(st.booleans(), st.booleans()),
+    low=st.integers(0, 2),
+)
+def test_sections_are_planned_alike(
+    rows: list[tuple[str, int]], gap: int, sizes: tuple[int, int, int, int], wishes: tuple[bool, bool], low: int
+) -> None:
+    ends = accumulate((length + gap for _, length in rows), initial=0)
+    blocks = tuple((kind, start, start + length) for (kind, length), start in zip(rows, ends, strict=False))
+    tokens = array("i", range(1, 4000))
+    given = blocks, low, len(blocks), tokens, Sizes(*sizes, *wishes), Plan
+    found, wanted = compiled.plans_at_sight(*given), plain.plans_at_sight(*given)
+    assert found == wanted
+    assert list(map(type, found)) == list(map(type, wanted))
+
+
+def test_every_kind_that_is_content_gets_a_draft() -> None:
+    assert set(DRAFTED_AS) == KINDS - LEFT_OUT_KINDS
 
 
 @given(
@@ -135,11 +163,12 @@ def test_a_token_that_nobody_knows_is_refused() -> None:
 def walked(walk: Callable[..., Any], text: str, wishes: tuple[bool, ...]) -> Any:
     import pyromark
 
-    from spanwise.readers.markdown import KINDS, SHAPES
+    from spanwise.readers.markdown import KINDS as NAMES
+    from spanwise.readers.markdown import SHAPES
 
     flags = pyromark.Options
     options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_TASKLISTS | flags.ENABLE_WIKILINKS
-    rows, *others = walk(text, pyromark.events_with_range(text, options=options), KINDS, SHAPES, *wishes)
+    rows, *others = walk(text, pyromark.events_with_range(text, options=options), NAMES, SHAPES, *wishes)
     return [(type(row), row, [type(part) for part in row.parts]) for row in rows], others
 
 
@@ -217,10 +246,11 @@ def test_items_are_nested_alike(text: str, pairs: list[tuple[int, int]]) -> None
     ],
 )
 def test_events_of_another_parser_are_refused(events: Any) -> None:
-    from spanwise.readers.markdown import KINDS, SHAPES
+    from spanwise.readers.markdown import KINDS as NAMES
+    from spanwise.readers.markdown import SHAPES
 
     with pytest.raises((TypeError, ValueError)):
-        compiled.walk("abc", events, KINDS, SHAPES, True, True, True)
+        compiled.walk("abc", events, NAMES, SHAPES, True, True, True)
 
 
 def test_wrong_arguments_are_refused() -> None:

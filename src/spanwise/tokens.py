@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from spanwise.errors import MissingExtraError, OptionError, did_you_mean
+from spanwise.native import NEAR as NEAR  # what asks the map finds it here
 from spanwise.native import (
     NEARBY,
     SEAM,
@@ -24,6 +25,7 @@ from spanwise.native import (
     ended_at_each,
     ended_at_edges,
     exact_tokens,
+    plans_at_sight,
     settled_alone,
     token_ends,
     tokens_between,
@@ -32,11 +34,8 @@ from spanwise.native import (
 if TYPE_CHECKING:
     import numpy
 
+    from spanwise.native.sections import Plan, Section, Sizes
     from spanwise.native.settled import Chunk, Rules
-
-NEAR: Final = 4
-"""How many tokens a subtraction may be off; closer to a limit than this, only an exact count is believed."""
-
 
 _WINDOW: Final = 1 << 16
 _SHORT: Final = 16  # characters; counts of strings up to this length are remembered
@@ -107,6 +106,12 @@ class TokenMap:
             ends += _ends_from(self.tokenizer, text[start:end], start)
             start = end
         return ends
+
+    def plan_at_sight(
+        self, blocks: Sequence[Any], low: int, high: int, sizes: Sizes, shape: Callable[..., Plan]
+    ) -> list[Plan | Section]:
+        """Plan the sections among some blocks as far as the map shows it, and give those where it doesn't."""
+        return plans_at_sight(blocks, low, high, self._ends, sizes, shape)
 
     def at(self, position: int) -> int:
         """How many tokens have ended at this character."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from spanwise.native.events import FoundLink, is_only_comments
 from spanwise.native.parts import Range
-from spanwise.native.seams import NEARBY, SEAM
+from spanwise.native.seams import NEAR, NEARBY, SEAM
 
 try:
     from spanwise.native.compiled import (
@@ -21,6 +21,7 @@ try:
         items,
         line_starts,
         misplaced,
+        plans_at_sight,
         settled_alone,
         token_ends,
         tokens_between,
@@ -40,6 +41,7 @@ except ImportError:
         items,
         line_starts,
         misplaced,
+        plans_at_sight,
         settled_alone,
         token_ends,
         tokens_between,
@@ -49,6 +51,7 @@ except ImportError:
     )
 
 __all__ = [
+    "NEAR",
     "NEARBY",
     "SEAM",
     "FoundLink",
@@ -64,6 +67,7 @@ __all__ = [
     "items",
     "line_starts",
     "misplaced",
+    "plans_at_sight",
     "settled_alone",
     "token_ends",
     "tokens_between",

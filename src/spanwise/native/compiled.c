@@ -19,6 +19,7 @@ static PyMethodDef functions[] = {
     {"visible_ranges", (PyCFunction)(void (*)(void))visible_ranges, METH_FASTCALL, NULL},
     {"line_starts", (PyCFunction)(void (*)(void))line_starts, METH_FASTCALL, NULL},
     {"settled_alone", (PyCFunction)(void (*)(void))settled_alone, METH_FASTCALL, NULL},
+    {"plans_at_sight", (PyCFunction)(void (*)(void))plans_at_sight, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -52,11 +52,14 @@ typedef struct {
 } Text;
 
 int open_ends(PyObject *given, Ends *ends);
+/* How many of the ends from `low` on are at most `position`, and all before `low`. */
+Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position);
 Text text_of(PyObject *text);
 /* Read some positions; -1 if one is none. */
 int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions);
 /* Count a span, and a joiner after it that is no empty string or NULL; -1 where that isn't known, -2 for an error. */
 Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner);
 PyObject *settled_alone(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *plans_at_sight(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 #endif

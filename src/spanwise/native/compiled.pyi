@@ -4,6 +4,7 @@ from typing import Any
 
 from spanwise.native.events import FoundLink, Row, Shapes
 from spanwise.native.parts import Part, Range
+from spanwise.native.sections import Plan, Section, Sizes
 from spanwise.native.settled import Chunk, Rules
 
 def add_blocks(builder: Any, seen: Sequence[Any], shape: Callable[..., object], longest: int) -> None: ...
@@ -38,3 +39,6 @@ def settled_alone(
     rules: Rules,
     shape: Callable[..., Chunk],
 ) -> list[Chunk | None]: ...
+def plans_at_sight(
+    blocks: Sequence[Any], low: int, high: int, ends: array[int], sizes: Sizes, shape: Callable[..., Plan]
+) -> list[Plan | Section]: ...

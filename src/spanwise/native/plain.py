@@ -5,6 +5,7 @@ from spanwise.native.events import walk
 from spanwise.native.parts import items
 from spanwise.native.ranges import line_starts, visible_range, visible_ranges
 from spanwise.native.seams import ended_at, ended_at_each, ended_at_edges, exact_tokens, tokens_between
+from spanwise.native.sections import plans_at_sight
 from spanwise.native.settled import settled_alone
 from spanwise.native.texts import hints, is_text, misplaced
 from spanwise.native.tokens import token_ends
@@ -20,6 +21,7 @@ __all__ = [
     "items",
     "line_starts",
     "misplaced",
+    "plans_at_sight",
     "settled_alone",
     "token_ends",
     "tokens_between",

@@ -11,8 +11,7 @@ int open_ends(PyObject *given, Ends *ends) {
     return 0;
 }
 
-/* How many of the ends from `low` on are at most `position`, and all before `low`. */
-static Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
+Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
     Py_ssize_t high = ends->size;
     while (low < high) {
         Py_ssize_t middle = low + (high - low) / 2;

@@ -12,6 +12,8 @@ from typing import Final
 # end (but o200k joins slashes to line ends). None looks farther ahead than that either, so each side is encoded alone.
 SEAM: Final = re.compile(r"\S(?= )|[^\W_](?=[\s!-&(-/:-@\[-`{-~，。、；：！？])|\n(?=[^\s/])")
 """Where a token begins in both encodings, whatever stands around."""
+NEAR: Final = 4
+"""How many tokens a subtraction may be off; closer to a limit than this, only an exact count is believed."""
 NEARBY: Final = 64
 """How many characters from an edge a seam is looked for."""
 
