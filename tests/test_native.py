@@ -24,7 +24,7 @@ from spanwise.readers.blocks import LONGEST_NAME, Builder
 from spanwise.strategies import STRATEGIES
 from specifications import specification
 
-BEGUN = array("i", [1, 0, 3, 7])
+BEGUN = array("B", [1, 0, 3, 7])
 IDS = st.lists(st.integers(0, len(BEGUN) - 1)).map(lambda ids: array("I", ids).tobytes())
 NOTES = "[[note#part|words]] ![[embedded]] ![[wörter]] `code` #tag <b>ü</b>\n\n- `x`\n\n      code\n"
 LINKS = ["[[a]]", "![[ö]]", "[w](t)", "[**w** `c`](t)", "![p](i)", "<b>", "`c`", "#tag"]
@@ -259,6 +259,13 @@ def test_wrong_arguments_are_refused() -> None:
         lambda: compiled.items("", [(1,)], Part),  # type: ignore[list-item]
         lambda: compiled.items("", (), Part),  # type: ignore[arg-type]
         lambda: compiled.token_ends(b"", BEGUN, "0"),  # type: ignore[arg-type]
+        lambda: compiled.ended_at_edges(BEGUN, [(1,)]),  # type: ignore[list-item]
+        lambda: compiled.ended_at(BEGUN, "0"),  # type: ignore[arg-type]
+        lambda: compiled.visible_range(b"a", 0, 1),  # type: ignore[arg-type]
+        lambda: compiled.visible_ranges("a", (), 0, 1),  # type: ignore[arg-type]
+        lambda: compiled.line_starts("a", 0, "1"),  # type: ignore[arg-type]
+        lambda: compiled.plans_at_sight((("list", 0),), 0, 1, BEGUN, Sizes(9, 9, 9, 1, False, False), Plan),
+        lambda: compiled.settled_alone("", BEGUN, {}, (), [(1, 2)], (frozenset(), frozenset(), 1), Settled),
     ]
     for call in calls:
         with pytest.raises(TypeError):

@@ -49,7 +49,10 @@ class Task:
         self.answers: Callable[[], Sequence[Proposal]] | None = None
         self.numbered: Any = None  # the lines that somebody was shown, once they are known
         self.notes: list[tuple[int, int, str]] = []  # ranges of which the strategy has something to say, in order
-        self._template = Template(options, document.metadata.title, tokens.tokenizer, self.limit)
+
+    @cached_property
+    def _template(self) -> Template:
+        return Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
 
     def within(self, limit: int) -> Task:
         """Give the same task under another limit."""

@@ -221,7 +221,7 @@ class OpenAITokenizer:
         self.known: dict[str, int] = {}
         bytes_of = self._splintr.decode_token_bytes
         # how many characters begin in each token: bytes that continue a character begin none
-        self._begun = array("i", [len(bytes_of(token).translate(None, _CONTINUING)) for token in range(size)])
+        self._begun = array("B", [len(bytes_of(token).translate(None, _CONTINUING)) for token in range(size)])
 
     def count(self, text: str) -> int:
         """Count the tokens; the ends of chunks are the same few marks again and again, so these are remembered."""

@@ -12,7 +12,10 @@ int open_ends(PyObject *given, Ends *ends) {
 }
 
 Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
-    Py_ssize_t high = ends->size;
+    Py_ssize_t high = ends->size, step = 8;
+    /* who goes on from a place looks for one near it */
+    for (; low && low + step < high && ends->at[low + step] <= position; step *= 2) low += step;
+    if (low && low + step < high) high = low + step;
     while (low < high) {
         Py_ssize_t middle = low + (high - low) / 2;
         if (ends->at[middle] <= position) low = middle + 1;
