@@ -6,7 +6,7 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Callable
-from itertools import product
+from itertools import accumulate, product
 from typing import Any
 
 import pytest
@@ -16,13 +16,15 @@ from hypothesis import strategies as st
 from conftest import DEMO
 from made_markdown import markdown
 from spanwise import native
-from spanwise.documents import Block, Part
+from spanwise.documents import KINDS, LEFT_OUT_KINDS, Block, Part
 from spanwise.native import compiled, plain
+from spanwise.native.sections import DRAFTED_AS, Sizes
+from spanwise.pieces import Plan, Settled
 from spanwise.readers.blocks import LONGEST_NAME, Builder
 from spanwise.strategies import STRATEGIES
 from specifications import specification
 
-BEGUN = array("i", [1, 0, 3, 7])
+BEGUN = array("B", [1, 0, 3, 7])
 IDS = st.lists(st.integers(0, len(BEGUN) - 1)).map(lambda ids: array("I", ids).tobytes())
 NOTES = "[[note#part|words]] ![[embedded]] ![[wörter]] `code` #tag <b>ü</b>\n\n- `x`\n\n      code\n"
 LINKS = ["[[a]]", "![[ö]]", "[w](t)", "[**w** `c`](t)", "![p](i)", "<b>", "`c`", "#tag"]
@@ -46,6 +48,74 @@ def test_tokens_between_two_places_are_as_many(ends: array[int], start: int, end
 @given(ends=ENDS, positions=st.lists(PLACES))
 def test_as_many_tokens_have_ended_at_each_place(ends: array[int], positions: list[int]) -> None:
     assert compiled.ended_at_each(ends, positions) == plain.ended_at_each(ends, positions)
+
+
+@given(ends=ENDS, places=st.lists(st.tuples(PLACES, PLACES)))
+def test_as_many_tokens_have_ended_at_the_edges(ends: array[int], places: list[tuple[int, int]]) -> None:
+    assert compiled.ended_at_edges(ends, places) == plain.ended_at_edges(ends, places)
+    for start, _ in places:
+        assert compiled.ended_at(ends, start) == plain.ended_at(ends, start)
+
+
+@given(text=st.text("a \t\n\r\x1c\u3000🐢", max_size=40), places=st.lists(st.integers(0, 42), min_size=2).map(sorted))
+def test_ranges_are_trimmed_alike(text: str, places: list[int]) -> None:
+    start, *cuts, end = places
+    assert compiled.visible_range(text, start, end) == plain.visible_range(text, start, end)
+    assert compiled.visible_ranges(text, cuts, start, end) == plain.visible_ranges(text, cuts, start, end)
+    assert compiled.line_starts(text, start, end) == plain.line_starts(text, start, end)
+
+
+EDGES = st.lists(st.integers(0, 12), min_size=4, max_size=12, unique=True).map(sorted)
+
+
+@given(st.text("a \n", min_size=12, max_size=12), EDGES, st.data())
+def test_the_same_cores_are_chunks_as_they_stand(text: str, edges: list[int], data: st.DataObject) -> None:
+    heads = st.booleans().map(lambda header: (Part(0, 12, header=header),))
+    blocks = tuple(
+        Block(data.draw(st.sampled_from(["paragraph", "paragraph", "code", "comment", "table"])), start, end)._replace(
+            parts=data.draw(st.just(()) | heads)
+        )
+        for start, end in zip(edges[::2], edges[1::2], strict=False)
+    )
+    numbers = st.integers(0, len(blocks) - 1)
+    moves = st.sampled_from([0, 0, 0, 1, -1])
+    plans = [
+        Plan(blocks[low].start + before, blocks[high].end + after, low, high, overlap)
+        for low, high, before, after, overlap in data.draw(
+            st.lists(st.tuples(numbers, numbers, moves, moves, st.sampled_from([False, False, True])))
+        )
+        if low <= high
+    ]
+    known = {text[low:high]: high - low for low in range(12) for high in range(low, 13, data.draw(st.integers(1, 2)))}
+    ends = array("i", range(1, len(text) + 1))
+    given = text, ends, known, blocks, plans, (frozenset({"code", "table"}), frozenset({"comment"}), 8), Settled
+    assert compiled.settled_alone(*given) == plain.settled_alone(*given)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from([*sorted(KINDS), "paragraph", "paragraph", "list", "code"]), st.integers(1, 60)),
+        min_size=5,
+    ),
+    gap=st.integers(0, 3),
+    sizes=st.tuples(st.integers(40, 200), st.integers(20, 150), st.integers(0, 60), st.integers(0, 2)),
+    wishes=st.tuples(st.booleans(), st.booleans()),
+    low=st.integers(0, 2),
+)
+def test_sections_are_planned_alike(
+    rows: list[tuple[str, int]], gap: int, sizes: tuple[int, int, int, int], wishes: tuple[bool, bool], low: int
+) -> None:
+    ends = accumulate((length + gap for _, length in rows), initial=0)
+    blocks = tuple((kind, start, start + length) for (kind, length), start in zip(rows, ends, strict=False))
+    tokens = array("i", range(1, 4000))
+    given = blocks, low, len(blocks), tokens, Sizes(*sizes, *wishes), Plan
+    found, wanted = compiled.plans_at_sight(*given), plain.plans_at_sight(*given)
+    assert found == wanted
+    assert list(map(type, found)) == list(map(type, wanted))
+
+
+def test_every_kind_that_is_content_gets_a_draft() -> None:
+    assert set(DRAFTED_AS) == KINDS - LEFT_OUT_KINDS
 
 
 @given(
@@ -93,11 +163,12 @@ def test_a_token_that_nobody_knows_is_refused() -> None:
 def walked(walk: Callable[..., Any], text: str, wishes: tuple[bool, ...]) -> Any:
     import pyromark
 
-    from spanwise.readers.markdown import KINDS, SHAPES
+    from spanwise.readers.markdown import KINDS as NAMES
+    from spanwise.readers.markdown import SHAPES
 
     flags = pyromark.Options
     options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_TASKLISTS | flags.ENABLE_WIKILINKS
-    rows, *others = walk(text, pyromark.events_with_range(text, options=options), KINDS, SHAPES, *wishes)
+    rows, *others = walk(text, pyromark.events_with_range(text, options=options), NAMES, SHAPES, *wishes)
     return [(type(row), row, [type(part) for part in row.parts]) for row in rows], others
 
 
@@ -175,10 +246,11 @@ def test_items_are_nested_alike(text: str, pairs: list[tuple[int, int]]) -> None
     ],
 )
 def test_events_of_another_parser_are_refused(events: Any) -> None:
-    from spanwise.readers.markdown import KINDS, SHAPES
+    from spanwise.readers.markdown import KINDS as NAMES
+    from spanwise.readers.markdown import SHAPES
 
     with pytest.raises((TypeError, ValueError)):
-        compiled.walk("abc", events, KINDS, SHAPES, True, True, True)
+        compiled.walk("abc", events, NAMES, SHAPES, True, True, True)
 
 
 def test_wrong_arguments_are_refused() -> None:
@@ -187,6 +259,13 @@ def test_wrong_arguments_are_refused() -> None:
         lambda: compiled.items("", [(1,)], Part),  # type: ignore[list-item]
         lambda: compiled.items("", (), Part),  # type: ignore[arg-type]
         lambda: compiled.token_ends(b"", BEGUN, "0"),  # type: ignore[arg-type]
+        lambda: compiled.ended_at_edges(BEGUN, [(1,)]),  # type: ignore[list-item]
+        lambda: compiled.ended_at(BEGUN, "0"),  # type: ignore[arg-type]
+        lambda: compiled.visible_range(b"a", 0, 1),  # type: ignore[arg-type]
+        lambda: compiled.visible_ranges("a", (), 0, 1),  # type: ignore[arg-type]
+        lambda: compiled.line_starts("a", 0, "1"),  # type: ignore[arg-type]
+        lambda: compiled.plans_at_sight((("list", 0),), 0, 1, BEGUN, Sizes(9, 9, 9, 1, False, False), Plan),
+        lambda: compiled.settled_alone("", BEGUN, {}, (), [(1, 2)], (frozenset(), frozenset(), 1), Settled),
     ]
     for call in calls:
         with pytest.raises(TypeError):

@@ -9,18 +9,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Final
 from unicodedata import category
 
 from spanwise.documents import Block, Part
+from spanwise.native import line_starts, visible_range
 from spanwise.sentences import sentence_starts
 from spanwise.tokens import NEAR, TokenMap
 
 Cutter = Callable[[int, int], list[int]]
 """Gives the cuts inside a span."""
 
-_NEXT_LINE: Final = re.compile(r"\n(?=[^\S\n]*\S)")
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _QUOTE_GAP: Final = re.compile(r"\n[ \t]*(?:>[ \t]*)+\n|\n[^\S\n]*\n")
 _CELL: Final = re.compile(r"(?<!\\)\|")
@@ -39,16 +40,12 @@ def trimmed(text: str, start: int, end: int, *, indented: bool = False) -> tuple
 
     An `indented` text (code) loses only blank lines in front, and keeps the indentation of its first line.
     """
-    piece = text[start:end].rstrip()
-    if not piece:
-        return None
-    end = start + len(piece)
-    first = end - len(piece.lstrip())
-    if indented and first > start:
-        line = text.rfind("\n", max(start - 1, 0), first) + 1
+    found = visible_range(text, start, end)
+    if indented and found and found[0] > start:
+        line = text.rfind("\n", max(start - 1, 0), found[0]) + 1
         if line or start == 0:  # else the span begins in the middle of a line, where space is no indentation
-            first = line
-    return first, end
+            return line, found[1]
+    return found
 
 
 def sides_of(text: str, start: int, cut: int, end: int) -> tuple[int, int] | None:
@@ -63,7 +60,7 @@ def sides_of(text: str, start: int, cut: int, end: int) -> tuple[int, int] | Non
 
 def line_cuts(text: str) -> Cutter:
     """Cut before every line that isn't blank."""
-    return _by_pattern(text, _NEXT_LINE)
+    return partial(line_starts, text)
 
 
 def paragraph_cuts(text: str) -> Cutter:

@@ -8,6 +8,7 @@ from functools import partial
 from operator import sub
 
 from spanwise.cuts import Cutter, forced_cuts, trimmed
+from spanwise.native import visible_ranges
 from spanwise.spans import between
 from spanwise.tokens import NEAR, TokenMap
 
@@ -16,16 +17,11 @@ Range = tuple[int, int]
 
 def divide_once(text: str, span: Range, cutter: Cutter, *, indented: bool = False) -> list[Range]:
     """Break a span at all cuts of one kind, and trim the pieces."""
-    pieces = between(cutter(*span), *span)
-    if indented:
-        ranges = (trimmed(text, *piece, indented=True) for piece in pieces)
-        return [piece for piece in ranges if piece]
-    divided: list[Range] = []
-    for start, end in pieces:  # as `trimmed` does, without a call for each of thousands of lines
-        if piece := text[start:end].rstrip():
-            end = start + len(piece)
-            divided.append((end - len(piece.lstrip()), end))
-    return divided
+    cuts = cutter(*span)
+    if not indented:
+        return visible_ranges(text, cuts, *span)
+    ranges = (trimmed(text, *piece, indented=True) for piece in between(cuts, *span))
+    return [piece for piece in ranges if piece]
 
 
 def divide(

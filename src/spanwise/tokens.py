@@ -17,14 +17,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from spanwise.errors import MissingExtraError, OptionError, did_you_mean
-from spanwise.native import NEARBY, SEAM, ended_at_each, exact_tokens, token_ends, tokens_between
+from spanwise.native import NEAR as NEAR  # what asks the map finds it here
+from spanwise.native import (
+    NEARBY,
+    SEAM,
+    ended_at,
+    ended_at_each,
+    ended_at_edges,
+    exact_tokens,
+    plans_at_sight,
+    settled_alone,
+    token_ends,
+    tokens_between,
+)
 
 if TYPE_CHECKING:
     import numpy
 
-NEAR: Final = 4
-"""How many tokens a subtraction may be off; closer to a limit than this, only an exact count is believed."""
-
+    from spanwise.native.sections import Plan, Section, Sizes
+    from spanwise.native.settled import Chunk, Rules
 
 _WINDOW: Final = 1 << 16
 _SHORT: Final = 16  # characters; counts of strings up to this length are remembered
@@ -96,9 +107,15 @@ class TokenMap:
             start = end
         return ends
 
+    def plan_at_sight(
+        self, blocks: Sequence[Any], low: int, high: int, sizes: Sizes, shape: Callable[..., Plan]
+    ) -> list[Plan | Section]:
+        """Plan the sections among some blocks as far as the map shows it, and give those where it doesn't."""
+        return plans_at_sight(blocks, low, high, self._ends, sizes, shape)
+
     def at(self, position: int) -> int:
         """How many tokens have ended at this character."""
-        return bisect_right(self._ends, position)
+        return ended_at(self._ends, position)
 
     def at_each(self, positions: Sequence[int]) -> list[int]:
         """`at` for many positions in one step."""
@@ -106,7 +123,7 @@ class TokenMap:
 
     def at_edges(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
         """`at` for the starts and the ends of many ranges."""
-        return self.at_each([start for start, _ in ranges]), self.at_each([end for _, end in ranges])
+        return ended_at_edges(self._ends, ranges if isinstance(ranges, list) else list(ranges))
 
     def count(self, start: int, end: int) -> int:
         """Tokens of a span by subtraction: fast, and off by at most `NEAR`."""
@@ -115,7 +132,7 @@ class TokenMap:
     def reach(self, start: int, tokens: int) -> int:
         """Give the last character position to which at most `tokens` tokens lead from `start`."""
         ends = self._ends
-        last = bisect_right(ends, start) + tokens
+        last = ended_at(ends, start) + tokens
         if last >= len(ends):
             return len(self.text)
         if last == 0:
@@ -126,7 +143,7 @@ class TokenMap:
 
     def back(self, end: int, tokens: int) -> int:
         """Give the first character position from which at most `tokens` tokens lead to `end`."""
-        left = bisect_right(self._ends, end) - tokens
+        left = ended_at(self._ends, end) - tokens
         return self._ends[left - 1] if left > 0 else 0
 
     def exact(self, start: int, end: int, joiner: str = "") -> int:
@@ -168,6 +185,14 @@ class TokenMap:
             total += self.exact(start, end, joiner)
         return total
 
+    def settle_alone(
+        self, blocks: tuple[Any, ...], plans: list[Any], rules: Rules, shape: Callable[..., Chunk]
+    ) -> list[Chunk | None]:
+        """Make chunks of the cores that are some as they stand; None for each that needs a closer look."""
+        if self._known is None or self._torn:
+            return [None] * len(plans)
+        return settled_alone(self.text, self._ends, self._known, blocks, plans, rules, shape)
+
     def _is_torn(self, start: int, end: int) -> bool:
         return bisect_right(self._torn, end) > bisect_right(self._torn, start)
 
@@ -196,7 +221,7 @@ class OpenAITokenizer:
         self.known: dict[str, int] = {}
         bytes_of = self._splintr.decode_token_bytes
         # how many characters begin in each token: bytes that continue a character begin none
-        self._begun = array("i", [len(bytes_of(token).translate(None, _CONTINUING)) for token in range(size)])
+        self._begun = array("B", [len(bytes_of(token).translate(None, _CONTINUING)) for token in range(size)])
 
     def count(self, text: str) -> int:
         """Count the tokens; the ends of chunks are the same few marks again and again, so these are remembered."""

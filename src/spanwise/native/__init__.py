@@ -7,49 +7,71 @@ from __future__ import annotations
 
 from spanwise.native.events import FoundLink, is_only_comments
 from spanwise.native.parts import Range
-from spanwise.native.seams import NEARBY, SEAM
+from spanwise.native.seams import NEAR, NEARBY, SEAM
 
 try:
     from spanwise.native.compiled import (
         add_blocks,
+        ended_at,
         ended_at_each,
+        ended_at_edges,
         exact_tokens,
         hints,
         is_text,
         items,
+        line_starts,
         misplaced,
+        plans_at_sight,
+        settled_alone,
         token_ends,
         tokens_between,
+        visible_range,
+        visible_ranges,
         walk,
     )
 except ImportError:
     from spanwise.native.plain import (
         add_blocks,
+        ended_at,
         ended_at_each,
+        ended_at_edges,
         exact_tokens,
         hints,
         is_text,
         items,
+        line_starts,
         misplaced,
+        plans_at_sight,
+        settled_alone,
         token_ends,
         tokens_between,
+        visible_range,
+        visible_ranges,
         walk,
     )
 
 __all__ = [
+    "NEAR",
     "NEARBY",
     "SEAM",
     "FoundLink",
     "Range",
     "add_blocks",
+    "ended_at",
     "ended_at_each",
+    "ended_at_edges",
     "exact_tokens",
     "hints",
     "is_only_comments",
     "is_text",
     "items",
+    "line_starts",
     "misplaced",
+    "plans_at_sight",
+    "settled_alone",
     "token_ends",
     "tokens_between",
+    "visible_range",
+    "visible_ranges",
     "walk",
 ]

@@ -13,6 +13,13 @@ static PyMethodDef functions[] = {
     {"tokens_between", (PyCFunction)(void (*)(void))tokens_between, METH_FASTCALL, NULL},
     {"ended_at_each", (PyCFunction)(void (*)(void))ended_at_each, METH_FASTCALL, NULL},
     {"exact_tokens", (PyCFunction)(void (*)(void))exact_tokens, METH_FASTCALL, NULL},
+    {"ended_at", (PyCFunction)(void (*)(void))ended_at, METH_FASTCALL, NULL},
+    {"ended_at_edges", (PyCFunction)(void (*)(void))ended_at_edges, METH_FASTCALL, NULL},
+    {"visible_range", (PyCFunction)(void (*)(void))visible_range, METH_FASTCALL, NULL},
+    {"visible_ranges", (PyCFunction)(void (*)(void))visible_ranges, METH_FASTCALL, NULL},
+    {"line_starts", (PyCFunction)(void (*)(void))line_starts, METH_FASTCALL, NULL},
+    {"settled_alone", (PyCFunction)(void (*)(void))settled_alone, METH_FASTCALL, NULL},
+    {"plans_at_sight", (PyCFunction)(void (*)(void))plans_at_sight, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };
 

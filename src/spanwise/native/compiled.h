@@ -6,6 +6,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <stdint.h>
+
 PyObject *add_blocks(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *hints(PyObject *module, PyObject *text);
 PyObject *is_text(PyObject *module, PyObject *words);
@@ -29,5 +31,35 @@ PyObject *rows_of(PyObject *text, PyObject *ranges, Py_ssize_t end, PyTypeObject
 PyObject *tokens_between(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *ended_at_each(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *exact_tokens(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *ended_at(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *ended_at_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *visible_range(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *visible_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *line_starts(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+
+/* Where the tokens of a text end. */
+typedef struct {
+    Py_buffer buffer;
+    const int32_t *at;
+    Py_ssize_t size;
+} Ends;
+
+typedef struct {
+    PyObject *text;
+    int kind;
+    const void *data;
+    Py_ssize_t length;
+} Text;
+
+int open_ends(PyObject *given, Ends *ends);
+/* How many of the ends from `low` on are at most `position`, and all before `low`. */
+Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position);
+Text text_of(PyObject *text);
+/* Read some positions; -1 if one is none. */
+int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions);
+/* Count a span, and a joiner after it that is no empty string or NULL; -1 where that isn't known, -2 for an error. */
+Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner);
+PyObject *settled_alone(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *plans_at_sight(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 #endif

@@ -2,26 +2,20 @@
 
 #include "compiled.h"
 
-#include <stdint.h>
-
 #define NEARBY 64 /* as in seams.py */
 
-typedef struct {
-    Py_buffer buffer;
-    const int32_t *at;
-    Py_ssize_t size;
-} Ends;
-
-static int open_ends(PyObject *given, Ends *ends) {
+int open_ends(PyObject *given, Ends *ends) {
     if (PyObject_GetBuffer(given, &ends->buffer, PyBUF_SIMPLE) < 0) return -1;
     ends->at = ends->buffer.buf;
     ends->size = ends->buffer.len / 4;
     return 0;
 }
 
-/* How many of the ends from `low` on are at most `position`, and all before `low`. */
-static Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
-    Py_ssize_t high = ends->size;
+Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
+    Py_ssize_t high = ends->size, step = 8;
+    /* who goes on from a place looks for one near it */
+    for (; low && low + step < high && ends->at[low + step] <= position; step *= 2) low += step;
+    if (low && low + step < high) high = low + step;
     while (low < high) {
         Py_ssize_t middle = low + (high - low) / 2;
         if (ends->at[middle] <= position) low = middle + 1;
@@ -30,7 +24,7 @@ static Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
     return low;
 }
 
-static int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions) {
+int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions) {
     for (Py_ssize_t place = 0; place < count; place++) {
         positions[place] = PyLong_AsSsize_t(given[place]);
         if (positions[place] == -1 && PyErr_Occurred()) return -1;
@@ -87,6 +81,59 @@ PyObject *ended_at_each(PyObject *Py_UNUSED(module), PyObject *const *arguments,
     return found;
 }
 
+/* ended_at(ends, position) -> int */
+PyObject *ended_at(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
+    Py_ssize_t position;
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "ended_at takes the ends and a position");
+        return NULL;
+    }
+    if (positions_of(arguments + 1, 1, &position) < 0) return NULL;
+    Ends ends;
+    if (open_ends(arguments[0], &ends) < 0) return NULL;
+    Py_ssize_t found = ended(&ends, 0, position);
+    PyBuffer_Release(&ends.buffer);
+    return PyLong_FromSsize_t(found);
+}
+
+/* Put into `found` how many tokens have ended at one side of each range: its start or its end. */
+static int side_ended(const Ends *ends, PyObject *ranges, int side, PyObject *found) {
+    Py_ssize_t reached = 0, before = 0, position;
+    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(ranges); place++) {
+        PyObject *range = PyList_GET_ITEM(ranges, place);
+        if (!PyTuple_Check(range) || PyTuple_GET_SIZE(range) != 2) {
+            PyErr_SetString(PyExc_TypeError, "a range is a pair of integers");
+            return -1;
+        }
+        if (positions_of(&PyTuple_GET_ITEM(range, side), 1, &position) < 0) return -1;
+        reached = ended(ends, position >= before ? reached : 0, position);
+        before = position;
+        PyObject *number = PyLong_FromSsize_t(reached);
+        if (number == NULL) return -1;
+        PyList_SET_ITEM(found, place, number);
+    }
+    return 0;
+}
+
+/* ended_at_edges(ends, ranges) -> tuple of two lists */
+PyObject *ended_at_edges(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
+    if (count != 2 || !PyList_Check(arguments[1])) {
+        PyErr_SetString(PyExc_TypeError, "ended_at_edges takes the ends and a list of ranges");
+        return NULL;
+    }
+    Ends ends;
+    if (open_ends(arguments[0], &ends) < 0) return NULL;
+    Py_ssize_t size = PyList_GET_SIZE(arguments[1]);
+    PyObject *begins = PyList_New(size), *finishes = PyList_New(size), *both = NULL;
+    if (begins && finishes && side_ended(&ends, arguments[1], 0, begins) == 0 &&
+        side_ended(&ends, arguments[1], 1, finishes) == 0)
+        both = PyTuple_Pack(2, begins, finishes);
+    Py_XDECREF(begins);
+    Py_XDECREF(finishes);
+    PyBuffer_Release(&ends.buffer);
+    return both;
+}
+
 static int is_punctuation(Py_UCS4 sign) {
     if (sign < 0x80) return sign > ' ' && sign != '\'' && sign != 0x7F && !Py_UNICODE_ISALNUM(sign);
     return sign == 0x3001 || sign == 0x3002 || sign == 0xFF0C || sign == 0xFF1A || sign == 0xFF1B || sign == 0xFF01 ||
@@ -99,13 +146,6 @@ static int is_seam(Py_UCS4 before, Py_UCS4 after) {
     if (before == '\n') return after != '/' && !Py_UNICODE_ISSPACE(after);
     return Py_UNICODE_ISALNUM(before) && (Py_UNICODE_ISSPACE(after) || is_punctuation(after));
 }
-
-typedef struct {
-    PyObject *text;
-    int kind;
-    const void *data;
-    Py_ssize_t length;
-} Text;
 
 static int seam_at(const Text *text, Py_ssize_t place) {
     if (place <= 0 || place >= text->length) return 1;
@@ -125,8 +165,13 @@ static Py_ssize_t remembered(PyObject *known, const Text *text, Py_ssize_t low, 
     return found == -1 && PyErr_Occurred() ? -2 : found < 0 ? -1 : found;
 }
 
-static Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner) {
+Text text_of(PyObject *text) {
+    return (Text){text, PyUnicode_KIND(text), PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)};
+}
+
+Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner) {
     Py_ssize_t start = edge[0], end = edge[1], first = start, last = end;
+    if (start < 0 || start >= end || end > text->length) return -1;
     while (!seam_at(text, first))
         if (++first >= end || first - start > NEARBY) return -1;
     if (joiner || !seam_at(text, last))
@@ -149,9 +194,7 @@ PyObject *exact_tokens(PyObject *Py_UNUSED(module), PyObject *const *arguments, 
         return NULL;
     }
     if (positions_of(arguments + 3, 2, edge) < 0) return NULL;
-    Text text = {arguments[0], PyUnicode_KIND(arguments[0]), PyUnicode_DATA(arguments[0]),
-                 PyUnicode_GET_LENGTH(arguments[0])};
-    if (edge[0] < 0 || edge[0] >= edge[1] || edge[1] > text.length) return PyLong_FromLong(-1);
+    Text text = text_of(arguments[0]);
     Ends ends;
     if (open_ends(arguments[1], &ends) < 0) return NULL;
     PyObject *joiner = PyUnicode_GET_LENGTH(arguments[5]) ? arguments[5] : NULL;

@@ -12,6 +12,8 @@ from typing import Final
 # end (but o200k joins slashes to line ends). None looks farther ahead than that either, so each side is encoded alone.
 SEAM: Final = re.compile(r"\S(?= )|[^\W_](?=[\s!-&(-/:-@\[-`{-~，。、；：！？])|\n(?=[^\s/])")
 """Where a token begins in both encodings, whatever stands around."""
+NEAR: Final = 4
+"""How many tokens a subtraction may be off; closer to a limit than this, only an exact count is believed."""
 NEARBY: Final = 64
 """How many characters from an edge a seam is looked for."""
 
@@ -24,6 +26,16 @@ def tokens_between(ends: array[int], start: int, end: int) -> int:
 def ended_at_each(ends: array[int], positions: list[int]) -> list[int]:
     """Give for each character position how many tokens have ended there."""
     return [bisect_right(ends, position) for position in positions]
+
+
+def ended_at(ends: array[int], position: int) -> int:
+    """Count the tokens that have ended at a character position."""
+    return bisect_right(ends, position)
+
+
+def ended_at_edges(ends: array[int], ranges: list[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    """Give how many tokens have ended at the start of each range, and at its end."""
+    return ended_at_each(ends, [start for start, _ in ranges]), ended_at_each(ends, [end for _, end in ranges])
 
 
 def exact_tokens(text: str, ends: array[int], known: dict[str, int], start: int, end: int, joiner: str) -> int:

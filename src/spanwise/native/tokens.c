@@ -18,9 +18,9 @@ PyObject *token_ends(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py
         PyBuffer_Release(&ids);
         return NULL;
     }
-    Py_ssize_t tokens = ids.len / 4, known = begun.len / 4;
+    Py_ssize_t tokens = ids.len / 4, known = begun.len;
     const uint32_t *id = ids.buf;
-    const int32_t *begins = begun.buf;
+    const uint8_t *begins = begun.buf;
     PyObject *made = PyBytes_FromStringAndSize(NULL, tokens * 4);
     if (made) {
         int32_t *ends = (int32_t *)PyBytes_AS_STRING(made);

@@ -37,6 +37,7 @@ class Blocks:
     options = BlocksOptions
     leaves_out = frozenset[str]()
     leafwise = True
+    repeating = frozenset[str]()
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack whole leaves, and say what each chunk may show of its neighbours."""

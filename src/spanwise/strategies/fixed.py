@@ -61,6 +61,7 @@ class Fixed:
     options = FixedOptions
     leaves_out = frozenset[str]()
     leafwise = False
+    repeating = frozenset[str]()
 
     def plan(self, task: Task) -> list[Plan]:
         """Cut each run between closing headings into equal shares."""

@@ -35,6 +35,7 @@ class Heading:
     options = HeadingOptions
     leaves_out = frozenset[str]()
     leafwise = False
+    repeating = None
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack whole sections, or give each its own chunks."""

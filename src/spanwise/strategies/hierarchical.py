@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spanwise.context import Repeated, Task, settle
+from spanwise.native.sections import APART, CLOSING, Draft, Seed
 from spanwise.options import Options, option
 from spanwise.overlaps import prose_start
 from spanwise.pieces import Plan, Settled
 from spanwise.strategies.parents import Parents
-from spanwise.strategies.structure import CLOSING, Draft, Seed, planned, repeated_context, section_drafts, seeds_of
+from spanwise.strategies.structure import planned, repeated_context, section_drafts, seeds_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +36,7 @@ class Hierarchical:
     options = HierarchicalOptions
     leaves_out = frozenset[str]()
     leafwise = False
+    repeating = APART
 
     def plan(self, task: Task) -> list[Plan]:
         """Settle the parents first, because nothing of a child may lie outside its own; then plan inside each."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from spanwise.context import Repeated, Task
+from spanwise.native.sections import APART, CLOSING
 from spanwise.options import Options
 from spanwise.pieces import Plan
-from spanwise.strategies.structure import CLOSING, context_prices, repeated_context
+from spanwise.strategies.structure import context_prices, repeated_context
 from spanwise.strategies.units import Unit, content_units, finer, fits
 
 
@@ -18,6 +19,7 @@ class Parents:
     options = Options
     leaves_out = frozenset[str]()
     leafwise = False
+    repeating = APART
 
     def plan(self, task: Task) -> list[Plan]:
         """Divide the document at its sections."""

@@ -34,6 +34,7 @@ class Sentence:
     options = SentenceOptions
     leaves_out = frozenset[str]()
     leafwise = False
+    repeating = frozenset[str]()
 
     def plan(self, task: Task) -> list[Plan]:
         """Collect the sentences of each page, mend what page breaks tear, and let chunks look ahead."""

@@ -28,6 +28,7 @@ class Simple:
     options = SimpleOptions
     leaves_out = frozenset[str]()
     leafwise = False
+    repeating = frozenset[str]()
 
     def plan(self, task: Task) -> list[Plan]:
         """Cut at multiples, moved back to where a character, or a figure, begins."""

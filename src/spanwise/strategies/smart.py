@@ -54,6 +54,7 @@ class Smart:
     options = SmartOptions
     leaves_out = Structure.leaves_out
     leafwise = False
+    repeating = Structure.repeating
 
     def questions(self, task: Task) -> list[Question]:
         """Give what is to be decided of a document, as windows of numbered lines."""

@@ -8,25 +8,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Final
 
 from spanwise.context import NOTHING, Repeated, Task
 from spanwise.cuts import block_cuts
-from spanwise.documents import KINDS, LEFT_OUT_KINDS, Block, clipped, is_headless, table_head
+from spanwise.documents import Block, clipped, is_headless, table_head
+from spanwise.native.sections import APART, CLOSING, DRAFTED_AS, Draft, Seed, Sizes, joined, lengthened, plans_of
 from spanwise.options import Options, option
 from spanwise.overlaps import prose_start
 from spanwise.packing import Range, divide, divide_once, fill
 from spanwise.pieces import Plan
 from spanwise.tokens import NEAR
 
-CLOSING: Final = frozenset({"heading", "rule"})
-_APART: Final = frozenset({"table", "code"})
-_MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
-_OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 _NO_CONTEXT: Final = ((), (), (0, 0))
-_DRAFTED_AS: Final = {kind: "paragraph" if kind == "html" else kind for kind in KINDS - LEFT_OUT_KINDS}
-_new: Final = tuple.__new__
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 
 
@@ -41,56 +37,6 @@ class StructureOptions(Options):
     mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
 
 
-Seed = tuple[str, int, int, int, int, int]
-"""What a draft begins with: its kind, start and end, its block, and the tokens ended at its edges."""
-
-
-class Draft:
-    """A core in the making.
-
-    `begin` and `finish` are the tokens ended at its edges; it is `solid` when nothing inside is left out.
-    """
-
-    __slots__ = ("begin", "end", "finish", "first", "kind", "last", "size", "solid", "start")
-
-    def __init__(self, kind: str, start: int, end: int, block: int, begin: int, finish: int) -> None:
-        """Begin with one block or a part of it."""
-        self.kind = kind
-        self.start = start
-        self.end = end
-        self.first = self.last = block
-        self.begin = begin
-        self.finish = finish
-        self.size = finish - begin
-        self.solid = True
-
-    def size_with(self, other: Draft, task: Task) -> int:
-        """Tokens of both together."""
-        solid = self.solid and other.solid and other.first - self.last <= 1
-        return other.finish - self.begin if solid else self.size + other.size + task.joint
-
-    def take(self, seed: Seed, limit: int) -> bool:
-        """Take in the next block, if it is of the same kind and both together fit at first sight."""
-        _, _, end, block, _, finish = seed
-        size = finish - self.begin
-        if size + NEAR > limit or not self.solid or block - self.last > 1:
-            return False
-        self.end, self.last, self.finish, self.size = end, block, finish, size
-        return True
-
-    def grow(self, other: Draft, task: Task, limit: int) -> bool:
-        """Take in the next draft, if both together fit; counted exactly when it is close."""
-        solid = self.solid and other.solid and other.first - self.last <= 1
-        size = other.finish - self.begin if solid else self.size + other.size + task.joint
-        if size + NEAR > limit and not task.core_fits(self.start, other.end, size, limit):
-            return False
-        if self.kind != other.kind:
-            self.kind = "mixed"
-        self.end, self.last, self.finish = other.end, other.last, other.finish
-        self.size, self.solid = size, solid
-        return True
-
-
 class Structure:
     """The strategy `structure`."""
 
@@ -98,6 +44,7 @@ class Structure:
     options = StructureOptions
     leaves_out = CLOSING
     leafwise = False
+    repeating = APART
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack each section for itself, join what is too short, and say who may take overlap."""
@@ -116,54 +63,42 @@ def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
     """Plan the blocks from one up to another as this strategy does with a document of them alone."""
     if low >= high:
         return []
-    kinds, starts, ends = islice(zip(*task.document.blocks[low:high], strict=True), 3)
     plans: list[Plan] = []
-    for section, goes_on in _sections(seeds_of(task, low, kinds, starts, ends)):
-        room = task.room(section[0][3])
-        if _is_one(section, task.options.target_tokens, room):  # most sections: quicker than by drafts
-            plans.append(_new(Plan, (section[0][1], section[-1][2], section[0][3], section[-1][3], False, None)))
-        else:
-            plans += planned(task, section_drafts(task, section, goes_on, room))
+    room = task.room(low) if task.bare else 0  # under a template each section has its own: none is planned at sight
+    for found in task.tokens.plan_at_sight(task.document.blocks, low, high, _sizes(task, room), Plan):
+        if isinstance(found, Plan):
+            plans.append(found)
+            continue
+        first, after, goes_on = found
+        section = seeds_of(task, first, *islice(zip(*task.document.blocks[first:after], strict=True), 3))
+        plans += planned(task, section_drafts(task, section, goes_on, task.room(section[0][3])))
     return plans
 
 
-def _is_one(section: list[Seed], target: int, room: int) -> bool:
-    """Whether a section is sure to be one chunk: a single block, or paragraphs with nothing between, that fit."""
-    _, _, _, first, begin, _ = section[0]
-    _, _, _, last, _, finish = section[-1]
-    if finish - begin + NEAR > room:
-        return False
-    if first == last:
-        return True
-    solid = last - first < len(section) and section[-2][5] - begin < target
-    return solid and all(seed[0] == "paragraph" for seed in section)
+def _sizes(task: Task, room: int) -> Sizes:
+    options = task.options
+    sizes = options.target_tokens, options.min_tokens, task.joint
+    return Sizes(room, *sizes, options.mix_code, options.overlap_tokens > 0)
 
 
 def seeds_of(task: Task, first: int, kinds: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> list[Seed]:
     """Give a seed for each of some blocks, or for what of them is to be planned; what is never content gets none."""
     edges, blocks = task.tokens.at_each([*starts, *ends]), range(first, first + len(kinds))
-    seeds = zip(map(_DRAFTED_AS.get, kinds), starts, ends, blocks, edges, edges[len(kinds) :], strict=False)
+    seeds = zip(map(DRAFTED_AS.get, kinds), starts, ends, blocks, edges, edges[len(kinds) :], strict=False)
     return [seed for seed in seeds if seed[0]]
 
 
 def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
     """Make plans of the drafts of a section, and say who may take overlap."""
-    if not task.options.overlap_tokens:
-        return [_new(Plan, (draft.start, draft.end, draft.first, draft.last, False, None)) for draft in drafts]
-    plans, before = list[Plan](), False
-    for draft in drafts:
-        prose = draft.kind in _OVERLAPPING
-        plans.append(_new(Plan, (draft.start, draft.end, draft.first, draft.last, prose and before, None)))
-        before = prose
-    return plans
+    return plans_of(drafts, task.options.overlap_tokens > 0, Plan)
 
 
 def repeated_context(task: Task, plan: Plan) -> Repeated:
     """Say what a core repeats that begins or ends inside a table or code."""
     blocks = task.document.blocks
     first, last = blocks[plan.first], blocks[plan.last]
-    begins_inside = first.kind in _APART and (plan.start > first.start or is_headless(first))
-    ends_inside = last.kind in _APART and plan.end < last.end
+    begins_inside = first.kind in APART and (plan.start > first.start or is_headless(first))
+    ends_inside = last.kind in APART and plan.end < last.end
     if not begins_inside and not ends_inside:
         return NOTHING
     before, _, (before_price, _) = _context(task, plan.first) if begins_inside else _NO_CONTEXT
@@ -178,23 +113,12 @@ def repeated_context(task: Task, plan: Plan) -> Repeated:
     return wanted if price <= task.limit // 2 else Repeated(dropped=True)
 
 
-def _sections(seeds: list[Seed]) -> Iterator[tuple[list[Seed], bool]]:
-    """Give the blocks between headings and rules, and whether a rule ends them: then the section goes on."""
-    first = 0
-    for place, seed in enumerate(seeds):
-        if seed[0] in CLOSING:
-            if place > first:
-                yield seeds[first:place], seed[0] == "rule"
-            first = place + 1
-    if first < len(seeds):
-        yield seeds[first:], False
-
-
 def section_drafts(task: Task, section: list[Seed], goes_on: bool, room: int, lead: Draft | None = None) -> list[Draft]:
     """Pack the blocks of a section and join what is too short; what leads to them goes with the first, if both fit."""
     drafts = _packed(task, section, room, lead)
     if len(drafts) > 1 and min([draft.size for draft in drafts]) < task.options.min_tokens:
-        drafts = _lengthened(task, _joined(task, drafts, room), room, goes_on)
+        sizes = _sizes(task, room)
+        drafts = lengthened(joined(drafts, sizes, task, partial(_is_whole_code, task)), sizes, task, goes_on)
     return drafts
 
 
@@ -208,7 +132,7 @@ def _packed(task: Task, section: list[Seed], room: int, lead: Draft | None) -> l
         if before and kind == "paragraph" and before.size < target and before.take(seed, room):
             continue
         draft = Draft(*seed)
-        if kind in _APART:
+        if kind in APART:
             limit -= _owed(task, draft)
         if draft.size + NEAR > limit and kind != "figure" and not tokens.fits(draft.start, draft.end, limit):
             drafts += _divided(task, draft, room, lead)
@@ -229,7 +153,7 @@ def led(task: Task, lead: Draft | None, draft: Draft, limit: int) -> list[Draft]
     if lead.grow(draft, task, limit):
         lead.kind = draft.kind
         return [lead]
-    if draft.kind in _APART or draft.kind == "figure":
+    if draft.kind in APART or draft.kind == "figure":
         return [lead, draft]
     return _parted(task, lead, draft, limit)
 
@@ -264,7 +188,7 @@ def _divided(task: Task, whole: Draft, room: int, lead: Draft | None) -> list[Dr
     """Split a block that is too large, with room for what its parts repeat and for what leads to it."""
     tokens, target = task.tokens, task.options.target_tokens
     block = task.document.blocks[whole.first]
-    before, after = _context(task, whole.first)[2] if block.kind in _APART else (0, 0)
+    before, after = _context(task, whole.first)[2] if block.kind in APART else (0, 0)
     inner = room - _kept(task, before + after)
     first = room - _kept(task, after) if whole.start <= block.start else inner
     last = room - _kept(task, before) if whole.end >= block.end else inner
@@ -311,47 +235,9 @@ def _kept(task: Task, price: int) -> int:
     return price if price <= task.limit // 2 else 0
 
 
-def _joined(task: Task, drafts: list[Draft], room: int) -> list[Draft]:
-    """Join short neighbours that stay below target together."""
-    smallest, target = task.options.min_tokens, task.options.target_tokens
-    joined = drafts[:1]
-    for draft in drafts[1:]:
-        before = joined[-1]
-        short = before.size < smallest or draft.size < smallest
-        mixing = task.options.mix_code and draft.size < smallest and _is_whole_code(task, draft)
-        apart = before.kind in _APART or (draft.kind in _APART and not mixing)
-        joins = short and not apart and before.size_with(draft, task) < target
-        if not (joins and before.grow(draft, task, room)):
-            joined.append(draft)
-    return joined
-
-
 def _is_whole_code(task: Task, draft: Draft) -> bool:
     block = task.document.blocks[draft.first]
     return block.kind == "code" and (draft.start, draft.end) == (block.start, block.end)
-
-
-def _lengthened(task: Task, drafts: list[Draft], room: int, goes_on: bool) -> list[Draft]:
-    """Join a draft that is still too short with its left, else its right neighbour; the minimum beats the target.
-
-    Only the last of a section may stay short, and it is not the last when the section `goes_on` after a rule.
-    """
-    smallest = task.options.min_tokens
-    kept: list[Draft] = []
-    for place, draft in enumerate(drafts):
-        before = kept[-1] if kept else None
-        if before and before.kind not in _APART and draft.kind not in _APART:
-            last = place == len(drafts) - 1 and not goes_on
-            # when the one before is still short, its own left neighbour could not take it
-            wanted = _too_short(before, smallest) or (_too_short(draft, smallest) and not last)
-            if wanted and before.grow(draft, task, room):
-                continue
-        kept.append(draft)
-    return kept
-
-
-def _too_short(draft: Draft, smallest: int) -> bool:
-    return draft.size < smallest and draft.kind not in _MAY_BE_SHORT
 
 
 def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]]:
@@ -365,7 +251,7 @@ def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ..
 
 def context_prices(task: Task, index: int) -> tuple[int, int]:
     """Say what it costs that a part of a block repeats something before and after itself; nothing where it doesn't."""
-    if task.document.blocks[index].kind not in _APART:
+    if task.document.blocks[index].kind not in APART:
         return 0, 0
     before, after = _context(task, index)[2]
     return (before, after) if before + after <= task.limit // 2 else (0, 0)

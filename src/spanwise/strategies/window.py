@@ -29,6 +29,7 @@ class Window:
     options = WindowOptions
     leaves_out = frozenset[str]()
     leafwise = False
+    repeating = frozenset[str]()
 
     def plan(self, task: Task) -> list[Plan]:
         """Pack blocks until the limit, and say who may take overlap."""

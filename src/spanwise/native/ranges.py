@@ -1,0 +1,31 @@
+"""Ranges of a text without the white space around them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+Range = tuple[int, int]
+
+_NEXT_LINE: Final = re.compile(r"\n(?=[^\S\n]*\S)")
+
+
+def visible_range(text: str, start: int, end: int) -> Range | None:
+    """Trim white space off both ends of a range; None when nothing is left."""
+    piece = text[start:end].rstrip()
+    if not piece:
+        return None
+    end = start + len(piece)
+    return end - len(piece.lstrip()), end
+
+
+def visible_ranges(text: str, cuts: list[int], start: int, end: int) -> list[Range]:
+    """Give what `cuts` (ascending, inside) divide a range into, each trimmed, without what is blank."""
+    pieces = zip([start, *cuts], [*cuts, end], strict=True)
+    ranges = (visible_range(text, low, high) for low, high in pieces)
+    return [piece for piece in ranges if piece]
+
+
+def line_starts(text: str, start: int, end: int) -> list[int]:
+    """Give where the lines after the first begin in a range, those that are not blank in it."""
+    return [found.end() for found in _NEXT_LINE.finditer(text, start, end)]

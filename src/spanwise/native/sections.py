@@ -1,0 +1,209 @@
+"""Sections to plans, as far as the map of tokens shows it at first sight."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+from spanwise.native.seams import NEAR
+
+Plan = TypeVar("Plan")
+Seed = tuple[str, int, int, int, int, int]
+"""What a draft begins with: its kind, start and end, its block, and the tokens ended at its edges."""
+Section = tuple[int, int, bool]
+"""The first block, the block after the last, and whether the section goes on after a rule."""
+
+CLOSING: Final = frozenset({"heading", "rule"})
+APART: Final = frozenset({"table", "code"})
+DRAFTED_AS: Final = {
+    kind: "paragraph" if kind == "html" else kind
+    for kind in ("heading", "paragraph", "list", "table", "code", "quote", "figure", "rule", "html")
+}
+"""The kinds of blocks that get a draft, and the kinds of these."""
+_MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
+_OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
+
+
+class Sizes(NamedTuple):
+    """How large a core may be, is when it is full, and must be; and what joins two pieces of one.
+
+    `mixes_code` lets short code join the text before it, `overlaps` says that plans may ask for overlap.
+    """
+
+    room: int
+    target: int
+    smallest: int
+    joint: int
+    mixes_code: bool
+    overlaps: bool
+
+
+class Measure(Protocol):
+    """What is asked whether a core fits."""
+
+    @property
+    def joint(self) -> int:
+        """What the white space between two pieces of a core counts."""
+        ...
+
+    def core_fits(self, start: int, end: int, guess: int, limit: int) -> bool:
+        """Whether a core fits that is guessed to have so many tokens."""
+        ...
+
+
+class Draft:
+    """A core in the making.
+
+    `begin` and `finish` are the tokens ended at its edges; it is `solid` when nothing inside is left out.
+    """
+
+    __slots__ = ("begin", "end", "finish", "first", "kind", "last", "size", "solid", "start")
+
+    def __init__(self, kind: str, start: int, end: int, block: int, begin: int, finish: int) -> None:
+        """Begin with one block or a part of it."""
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.first = self.last = block
+        self.begin = begin
+        self.finish = finish
+        self.size = finish - begin
+        self.solid = True
+
+    def size_with(self, other: Draft, joint: int) -> int:
+        """Tokens of both together."""
+        solid = self.solid and other.solid and other.first - self.last <= 1
+        return other.finish - self.begin if solid else self.size + other.size + joint
+
+    def take(self, seed: Seed, limit: int) -> bool:
+        """Take in the next block, if it is of the same kind and both together fit at first sight."""
+        _, _, end, block, _, finish = seed
+        size = finish - self.begin
+        if size + NEAR > limit or not self.solid or block - self.last > 1:
+            return False
+        self.end, self.last, self.finish, self.size = end, block, finish, size
+        return True
+
+    def grow(self, other: Draft, measure: Measure, limit: int) -> bool:
+        """Take in the next draft, if both together fit; counted exactly when it is close."""
+        size = self.size_with(other, measure.joint)
+        if size + NEAR > limit and not measure.core_fits(self.start, other.end, size, limit):
+            return False
+        if self.kind != other.kind:
+            self.kind = "mixed"
+        self.solid = self.solid and other.solid and other.first - self.last <= 1
+        self.end, self.last, self.finish, self.size = other.end, other.last, other.finish, size
+        return True
+
+
+def joined(drafts: list[Draft], sizes: Sizes, measure: Measure, is_code: Callable[[Draft], bool]) -> list[Draft]:
+    """Join short neighbours that stay below target together; `is_code` finds what may be mixed if that is wanted."""
+    smallest = sizes.smallest
+    joined = drafts[:1]
+    for draft in drafts[1:]:
+        before = joined[-1]
+        short = before.size < smallest or draft.size < smallest
+        mixing = sizes.mixes_code and draft.size < smallest and is_code(draft)
+        apart = before.kind in APART or (draft.kind in APART and not mixing)
+        joins = short and not apart and before.size_with(draft, measure.joint) < sizes.target
+        if not (joins and before.grow(draft, measure, sizes.room)):
+            joined.append(draft)
+    return joined
+
+
+def lengthened(drafts: list[Draft], sizes: Sizes, measure: Measure, goes_on: bool) -> list[Draft]:
+    """Join a draft that is still too short with its left, else its right neighbour; the minimum beats the target.
+
+    Only the last of a section may stay short, and it is not the last when the section `goes_on` after a rule.
+    """
+    kept: list[Draft] = []
+    for place, draft in enumerate(drafts):
+        before = kept[-1] if kept else None
+        if before and before.kind not in APART and draft.kind not in APART:
+            last = place == len(drafts) - 1 and not goes_on
+            # when the one before is still short, its own left neighbour could not take it
+            wanted = _too_short(before, sizes.smallest) or (_too_short(draft, sizes.smallest) and not last)
+            if wanted and before.grow(draft, measure, sizes.room):
+                continue
+        kept.append(draft)
+    return kept
+
+
+def _too_short(draft: Draft, smallest: int) -> bool:
+    return draft.size < smallest and draft.kind not in _MAY_BE_SHORT
+
+
+def plans_of(drafts: list[Draft], overlaps: bool, shape: Callable[..., Plan]) -> list[Plan]:
+    """Make plans of the drafts of a section, and say who may take overlap."""
+    plans, before = list[Plan](), False
+    for draft in drafts:
+        prose = overlaps and draft.kind in _OVERLAPPING
+        plans.append(shape(draft.start, draft.end, draft.first, draft.last, prose and before, None))
+        before = prose
+    return plans
+
+
+def plans_at_sight(
+    blocks: Sequence[Any], low: int, high: int, ends: array[int], sizes: Sizes, shape: Callable[..., Plan]
+) -> list[Plan | Section]:
+    """Plan the sections among some blocks: what stands between headings and rules.
+
+    A section that holds a block too large, or where only an exact count could tell what fits, is given itself.
+    """
+    found: list[Plan | Section] = []
+    for section, goes_on in _sections(blocks, low, high, ends):
+        try:
+            found += plans_of(_packed(section, sizes, goes_on), sizes.overlaps, shape)
+        except _TooCloseError:
+            found.append((section[0].first, section[-1].first + 1, goes_on))
+    return found
+
+
+def _sections(blocks: Sequence[Any], low: int, high: int, ends: array[int]) -> Iterator[tuple[list[Draft], bool]]:
+    """Give drafts of the blocks between headings and rules, and whether a rule ends them: then the section goes on."""
+    section: list[Draft] = []
+    for index in range(low, high):
+        name, start, end, *_ = blocks[index]
+        kind = DRAFTED_AS.get(name)
+        if kind in CLOSING:
+            if section:
+                yield section, kind == "rule"
+            section = []
+        elif kind:
+            section.append(Draft(kind, start, end, index, bisect_right(ends, start), bisect_right(ends, end)))
+    if section:
+        yield section, False
+
+
+class _TooCloseError(Exception):
+    """Only an exact count could tell."""
+
+
+class _AtSight(NamedTuple):
+    """Says what the map shows, and nothing that it doesn't."""
+
+    joint: int
+
+    def core_fits(self, start: int, end: int, guess: int, limit: int) -> bool:
+        if guess - NEAR > limit:
+            return False
+        raise _TooCloseError
+
+
+def _packed(section: list[Draft], sizes: Sizes, goes_on: bool) -> list[Draft]:
+    """Add paragraphs to paragraphs while they are below target, then join what is too short."""
+    measure = _AtSight(sizes.joint)
+    if max(draft.size for draft in section) + NEAR > sizes.room:
+        raise _TooCloseError
+    drafts: list[Draft] = []
+    for draft in section:
+        before = drafts[-1] if drafts else draft
+        paragraphs = bool(drafts) and before.kind == draft.kind == "paragraph"
+        if not (paragraphs and before.size < sizes.target and before.grow(draft, measure, sizes.room)):
+            drafts.append(draft)
+    if len(drafts) > 1 and min(draft.size for draft in drafts) < sizes.smallest:
+        drafts = joined(drafts, sizes, measure, lambda draft: draft.kind == "code")
+        drafts = lengthened(drafts, sizes, measure, goes_on)
+    return drafts

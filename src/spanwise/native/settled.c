@@ -1,0 +1,104 @@
+/* Cores that are chunks as they stand: see settled.py. */
+
+#include "compiled.h"
+
+#define BLOCK 10  /* fields of a block: kind, start, end, headings_path, level, page, parts, ... */
+#define PLAN 6    /* fields of a plan: start, end, first, last, overlap, around */
+#define SETTLED 9 /* fields of a chunk: start, end, first, last, token_count, pieces, prefix, oversize, context_dropped */
+
+typedef struct {
+    Text text;
+    Ends ends;
+    PyObject *known, *blocks;
+    PyObject *repeating, *left_out; /* sets of kinds */
+    PyTypeObject *shape;
+    Py_ssize_t limit;
+    PyObject *none, *empty; /* what all chunks share: no pieces, no prefix */
+} Rules;
+
+/* Whether a block is one without its head: a table that goes on from the page before. */
+static int is_headless(PyObject *block) {
+    PyObject *parts = PyTuple_GET_ITEM(block, 6);
+    if (!PyTuple_Check(parts) || PyTuple_GET_SIZE(parts) == 0) return 0;
+    PyObject *first = PyTuple_GET_ITEM(parts, 0);
+    return PyTuple_Check(first) && PyTuple_GET_SIZE(first) > 4 && PyTuple_GET_ITEM(first, 4) != Py_True;
+}
+
+/* Whether the blocks from the first to the last hold a core, and none of them asks for a closer look; -1 for an error. */
+static int is_plain(const Rules *rules, const Py_ssize_t *core) {
+    Py_ssize_t first = core[2], last = core[3], edge[2];
+    if (first < 0 || first > last || last >= PyTuple_GET_SIZE(rules->blocks)) return 0;
+    for (Py_ssize_t place = first; place <= last; place++) {
+        PyObject *block = PyTuple_GET_ITEM(rules->blocks, place), *kind;
+        if (!PyTuple_Check(block) || PyTuple_GET_SIZE(block) != BLOCK) return 0;
+        kind = PyTuple_GET_ITEM(block, 0);
+        int wrong = first < last ? PySet_Contains(rules->left_out, kind) : 0;
+        if (wrong) return wrong < 0 ? -1 : 0;
+        if (place != first && place != last) continue;
+        int repeats = PySet_Contains(rules->repeating, kind);
+        if (repeats < 0 || positions_of(&PyTuple_GET_ITEM(block, 1), 2, edge) < 0) return -1;
+        int begins_inside = place == first && (core[0] > edge[0] || is_headless(block));
+        int ends_inside = place == last && core[1] < edge[1];
+        if (repeats && (begins_inside || ends_inside)) return 0;
+        if ((place == first && core[0] < edge[0]) || (place == last && core[1] > edge[1])) return 0;
+    }
+    return 1;
+}
+
+/* Make a chunk of a core, or give None. */
+static PyObject *settled(const Rules *rules, PyObject *plan) {
+    Py_ssize_t core[4];
+    if (!PyTuple_Check(plan) || PyTuple_GET_SIZE(plan) != PLAN) {
+        PyErr_SetString(PyExc_TypeError, "plans are tuples of six");
+        return NULL;
+    }
+    if (PyTuple_GET_ITEM(plan, 4) != Py_False || PyTuple_GET_ITEM(plan, 5) != Py_None) Py_RETURN_NONE;
+    if (positions_of(&PyTuple_GET_ITEM(plan, 0), 4, core) < 0) return NULL;
+    int plain = is_plain(rules, core);
+    if (plain < 0) return NULL;
+    Py_ssize_t count = plain ? exact(&rules->text, &rules->ends, rules->known, core, NULL) : -1;
+    if (count == -2) return NULL;
+    if (count < 0 || count > rules->limit) Py_RETURN_NONE;
+    PyObject *fields[SETTLED] = {NULL, NULL, NULL, NULL, PyLong_FromSsize_t(count), Py_NewRef(rules->none),
+                                 Py_NewRef(rules->empty), Py_NewRef(Py_False), Py_NewRef(Py_False)};
+    for (int place = 0; place < 4; place++) fields[place] = Py_NewRef(PyTuple_GET_ITEM(plan, place));
+    return shaped(rules->shape, fields, SETTLED);
+}
+
+static PyObject *each_settled(const Rules *rules, PyObject *plans) {
+    Py_ssize_t size = PyList_GET_SIZE(plans);
+    PyObject *found = rules->none && rules->empty ? PyList_New(size) : NULL;
+    for (Py_ssize_t place = 0; found && place < size; place++) {
+        PyObject *chunk = settled(rules, PyList_GET_ITEM(plans, place));
+        if (chunk == NULL) Py_CLEAR(found);
+        else PyList_SET_ITEM(found, place, chunk);
+    }
+    return found;
+}
+
+static int are_right(PyObject *const *arguments, Py_ssize_t count) {
+    return count == 7 && PyUnicode_Check(arguments[0]) && PyDict_Check(arguments[2]) && PyTuple_Check(arguments[3]) &&
+           PyList_Check(arguments[4]) && PyTuple_Check(arguments[5]) && PyTuple_GET_SIZE(arguments[5]) == 3 &&
+           PyAnySet_Check(PyTuple_GET_ITEM(arguments[5], 0)) && PyAnySet_Check(PyTuple_GET_ITEM(arguments[5], 1)) &&
+           is_shape(arguments[6]);
+}
+
+/* settled_alone(text, ends, known, blocks, plans, rules, shape) -> list */
+PyObject *settled_alone(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
+    if (!are_right(arguments, count)) {
+        PyErr_SetString(PyExc_TypeError, "settled_alone takes a text, its ends, what is known, blocks, plans, rules, a shape");
+        return NULL;
+    }
+    Rules rules = {.text = text_of(arguments[0]), .known = arguments[2], .blocks = arguments[3],
+                   .repeating = PyTuple_GET_ITEM(arguments[5], 0), .left_out = PyTuple_GET_ITEM(arguments[5], 1),
+                   .shape = (PyTypeObject *)arguments[6]};
+    if (positions_of(&PyTuple_GET_ITEM(arguments[5], 2), 1, &rules.limit) < 0) return NULL;
+    if (open_ends(arguments[1], &rules.ends) < 0) return NULL;
+    rules.none = PyTuple_New(0);
+    rules.empty = PyUnicode_New(0, 0);
+    PyObject *found = each_settled(&rules, arguments[4]);
+    Py_XDECREF(rules.none);
+    Py_XDECREF(rules.empty);
+    PyBuffer_Release(&rules.ends.buffer);
+    return found;
+}
