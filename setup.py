@@ -7,7 +7,7 @@ Python.
 from setuptools import Extension, setup
 
 ROOM = "src/spanwise/native"
-NAMES = ("blocks", "compiled", "events", "parts", "seams", "texts", "tokens")
+NAMES = ("blocks", "compiled", "events", "parts", "seams", "shown", "texts", "tokens")
 
 setup(
     ext_modules=[

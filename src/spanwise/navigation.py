@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from spanwise.documents import Block, Document
 from spanwise.fragments import text_fragments
-from spanwise.shown import EDGE, shown_code, shown_html, shown_markdown, shown_plain, shown_table
+from spanwise.native import EDGE
+from spanwise.shown import shown_code, shown_html, shown_markdown, shown_plain, shown_table
 
 _ELEMENTS: Final = {
     "paragraph": "p", "list": "li", "table": "tr", "code": "pre", "quote": "blockquote", "figure": "figure",

@@ -8,10 +8,12 @@ from __future__ import annotations
 from spanwise.native.events import FoundLink, is_only_comments
 from spanwise.native.parts import Range
 from spanwise.native.seams import NEARBY, SEAM
+from spanwise.native.shown import EDGE
 
 try:
     from spanwise.native.compiled import (
         add_blocks,
+        collapsed,
         ended_at_each,
         exact_tokens,
         hints,
@@ -21,10 +23,12 @@ try:
         token_ends,
         tokens_between,
         walk,
+        words_of,
     )
 except ImportError:
     from spanwise.native.plain import (
         add_blocks,
+        collapsed,
         ended_at_each,
         exact_tokens,
         hints,
@@ -34,14 +38,17 @@ except ImportError:
         token_ends,
         tokens_between,
         walk,
+        words_of,
     )
 
 __all__ = [
+    "EDGE",
     "NEARBY",
     "SEAM",
     "FoundLink",
     "Range",
     "add_blocks",
+    "collapsed",
     "ended_at_each",
     "exact_tokens",
     "hints",
@@ -52,4 +59,5 @@ __all__ = [
     "token_ends",
     "tokens_between",
     "walk",
+    "words_of",
 ]

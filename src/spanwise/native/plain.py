@@ -4,11 +4,13 @@ from spanwise.native.blocks import add_blocks
 from spanwise.native.events import walk
 from spanwise.native.parts import items
 from spanwise.native.seams import ended_at_each, exact_tokens, tokens_between
+from spanwise.native.shown import collapsed, words_of
 from spanwise.native.texts import hints, is_text, misplaced
 from spanwise.native.tokens import token_ends
 
 __all__ = [
     "add_blocks",
+    "collapsed",
     "ended_at_each",
     "exact_tokens",
     "hints",
@@ -18,4 +20,5 @@ __all__ = [
     "token_ends",
     "tokens_between",
     "walk",
+    "words_of",
 ]
