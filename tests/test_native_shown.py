@@ -28,6 +28,24 @@ def test_white_space_is_collapsed_alike(text: str, limit: int) -> None:
     assert compiled.collapsed(text, limit) == plain.collapsed(text, limit)
 
 
+@given(
+    st.lists(st.sampled_from([*"ab1½_字`[]()\\<>&|~!*^ \t\n", "`a b`", "[a](b)", "word ", "\n\n"]), max_size=40).map(
+        "".join
+    )
+    | st.text()
+    | markdown(),
+    LIMITS,
+)
+def test_plain_words_are_found_alike(text: str, limit: int) -> None:
+    assert compiled.plain_words(text, limit) == plain.plain_words(text, limit)
+
+
+def test_every_character_is_as_plain() -> None:
+    for sign in map(chr, [*range(0x3100), *range(0xD7F0, 0xD810), *range(0xFF00, 0x10000), 0x1F422, 0x1D7D8]):
+        for text in (sign, f"a{sign}b", f"[{sign}](a{sign})", f"`{sign}a`", f"a\n{sign}a"):
+            assert compiled.plain_words(text, 9) == plain.plain_words(text, 9), text
+
+
 @given(st.lists(EVENTS, max_size=30), LIMITS, st.booleans())
 def test_words_of_any_events_are_alike(events: list[Any], limit: int, described: bool) -> None:
     assert compiled.words_of(events, limit, described) == plain.words_of(events, limit, described)
@@ -52,6 +70,8 @@ CALLS: list[Callable[[], Any]] = [
     lambda: compiled.collapsed(b"a", 1),  # type: ignore[arg-type]
     lambda: compiled.collapsed("a", "1"),  # type: ignore[arg-type]
     lambda: compiled.collapsed("a", -1),
+    lambda: compiled.plain_words(b"a", 1),  # type: ignore[arg-type]
+    lambda: compiled.plain_words("a", -1),
     lambda: compiled.words_of(None, 1, False),  # type: ignore[arg-type]
     lambda: compiled.words_of([7], 1, False),
     lambda: compiled.words_of([{}], 1, False),

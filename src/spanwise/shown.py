@@ -8,7 +8,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.native import EDGE, collapsed, words_of
+from spanwise.native import EDGE, collapsed, plain_words, words_of
 
 if TYPE_CHECKING:
     import pyromark
@@ -21,12 +21,6 @@ _FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]:?")
 _ANCHOR: Final = re.compile(r"^([ \t]{0,3}#{1,6}[ \t].*?)[ \t]*\{#[^{}`\n]*\}[ \t]*$", re.MULTILINE)
 _TAG: Final = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^\n]*(?:\n|\Z)", re.MULTILINE)
-_WORDS: Final = r"[^\\`*_\[\]<>&|~!\n]"
-_CODE: Final = r"(?<!`)`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
-_LINK: Final = rf"\[(?:(?!\^){_WORDS})*\]\([^()\\<>&\s]*\)"
-_PLAIN: Final = re.compile(rf"(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?:{_WORDS}++|{_CODE}|{_LINK})*+)++")
-"""Lines of one paragraph that any reader of Markdown takes alike: words, code and links, and no hard break."""
-_MARKS: Final = re.compile(r"`([^`]+)`|\[([^\[\]]*)\]\([^()]*\)")
 _CODE_SPAN: Final = re.compile(r"(`+[^`]*`+|`)")
 _HIGHLIGHT: Final = re.compile(r"==(?=\S)([^=\n]+)(?<=\S)==")
 _NOTE_COMMENT: Final = re.compile(r"%%[^%]*%%")
@@ -43,11 +37,8 @@ def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     piece = text[: limit * 8 + 400]
     if "==" in piece or "%%" in piece or "^" in piece:
         piece = without_note_marks(piece)
-    if plain := _PLAIN.match(piece, 0, limit * 4):
-        words = plain[0]
-        shown = collapsed(_MARKS.sub(_unmarked, words) if "`" in words or "[" in words else words, limit + 1)
-        if plain.end() == len(piece) or len(shown) > limit:
-            return shown[:limit].rstrip()
+    if (shown := plain_words(piece, limit)) is not None:
+        return shown
     piece = _FOOTNOTE.sub("", piece) if "[^" in piece else piece
     piece = _ANCHOR.sub(r"\1", piece) if "{#" in piece else piece
     shown = _words(piece, limit, labels, described=False)
@@ -76,10 +67,6 @@ def without_note_marks(text: str) -> str:
     text = _NOTE_COMMENT.sub("", text) if "%%" in text else text
     text = _HIGHLIGHT.sub(r"\1", text) if "==" in text else text
     return _TRAILING_ID.sub("", text) if "^" in text else text
-
-
-def _unmarked(mark: re.Match[str]) -> str:
-    return mark[1] or mark[2] or ""
 
 
 @cache

@@ -9,6 +9,7 @@ static PyMethodDef functions[] = {
     {"is_text", is_text, METH_O, NULL},
     {"items", (PyCFunction)(void (*)(void))items, METH_FASTCALL, NULL},
     {"misplaced", (PyCFunction)(void (*)(void))misplaced, METH_FASTCALL, NULL},
+    {"plain_words", (PyCFunction)(void (*)(void))plain_words, METH_FASTCALL, NULL},
     {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},
     {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, NULL},
     {"words_of", (PyCFunction)(void (*)(void))words_of, METH_FASTCALL, NULL},

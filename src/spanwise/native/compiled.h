@@ -11,6 +11,7 @@ PyObject *collapsed(PyObject *module, PyObject *const *arguments, Py_ssize_t cou
 PyObject *hints(PyObject *module, PyObject *text);
 PyObject *is_text(PyObject *module, PyObject *words);
 PyObject *misplaced(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *plain_words(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *token_ends(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);

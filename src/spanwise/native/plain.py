@@ -4,7 +4,7 @@ from spanwise.native.blocks import add_blocks
 from spanwise.native.events import walk
 from spanwise.native.parts import items
 from spanwise.native.seams import ended_at_each, exact_tokens, tokens_between
-from spanwise.native.shown import collapsed, words_of
+from spanwise.native.shown import collapsed, plain_words, words_of
 from spanwise.native.texts import hints, is_text, misplaced
 from spanwise.native.tokens import token_ends
 
@@ -17,6 +17,7 @@ __all__ = [
     "is_text",
     "items",
     "misplaced",
+    "plain_words",
     "token_ends",
     "tokens_between",
     "walk",

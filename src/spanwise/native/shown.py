@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -9,6 +10,12 @@ EDGE: Final = "\x1e"
 """Stands where one element of the page ends and the next begins: nothing that is searched for may cross it."""
 
 _INLINE: Final = frozenset({"Emphasis", "Strong", "Strikethrough", "Link"})
+_WORDS: Final = r"[^\\`*_\[\]<>&|~!\n]"
+_CODE: Final = r"(?<!`)`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
+_LINK: Final = rf"\[(?:(?!\^){_WORDS})*\]\([^()\\<>&\s]*\)"
+_PLAIN: Final = re.compile(rf"(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?:{_WORDS}++|{_CODE}|{_LINK})*+)++")
+"""Lines of one paragraph that any reader of Markdown takes alike: words, code and links, and no hard break."""
+_MARKS: Final = re.compile(r"`([^`]+)`|\[([^\[\]]*)\]\([^()]*\)")
 
 
 def collapsed(text: str, limit: int) -> str:
@@ -51,3 +58,20 @@ def words_of(events: Iterable[Any], limit: int, described: bool) -> str:
         elif name != "InlineHtml" or value.startswith("<br"):  # in a cell it is the end of a line
             found.append(" " if name == "SoftBreak" else EDGE)
     return collapsed("".join(found), limit)
+
+
+def plain_words(text: str, limit: int) -> str | None:
+    """Give the first words of Markdown as `collapsed` does, if they are so plain that no parser is needed; else None.
+
+    That is so where either all of the text is plain, or enough of it.
+    """
+    plain = _PLAIN.match(text, 0, limit * 4)
+    if plain is None:
+        return None
+    words = plain[0]
+    shown = collapsed(_MARKS.sub(_unmarked, words) if "`" in words or "[" in words else words, limit + 1)
+    return shown[:limit].rstrip() if plain.end() == len(text) or len(shown) > limit else None
+
+
+def _unmarked(mark: re.Match[str]) -> str:
+    return mark[1] or mark[2] or ""
