@@ -7,7 +7,7 @@ Python.
 from setuptools import Extension, setup
 
 ROOM = "src/spanwise/native"
-NAMES = ("blocks", "compiled", "events", "parts", "seams", "shown", "texts", "tokens")
+NAMES = ("blocks", "compiled", "events", "parts", "seams", "shown", "tags", "texts", "tokens")
 
 setup(
     ext_modules=[

@@ -9,6 +9,7 @@ from spanwise.native.events import FoundLink, is_only_comments
 from spanwise.native.parts import Range
 from spanwise.native.seams import NEARBY, SEAM
 from spanwise.native.shown import EDGE
+from spanwise.native.tags import BLOCK_TAG
 
 try:
     from spanwise.native.compiled import (
@@ -24,6 +25,7 @@ try:
         token_ends,
         tokens_between,
         walk,
+        without_tags,
         words_of,
     )
 except ImportError:
@@ -40,10 +42,12 @@ except ImportError:
         token_ends,
         tokens_between,
         walk,
+        without_tags,
         words_of,
     )
 
 __all__ = [
+    "BLOCK_TAG",
     "EDGE",
     "NEARBY",
     "SEAM",
@@ -62,5 +66,6 @@ __all__ = [
     "token_ends",
     "tokens_between",
     "walk",
+    "without_tags",
     "words_of",
 ]

@@ -5,6 +5,7 @@ from spanwise.native.events import walk
 from spanwise.native.parts import items
 from spanwise.native.seams import ended_at_each, exact_tokens, tokens_between
 from spanwise.native.shown import collapsed, plain_words, words_of
+from spanwise.native.tags import without_tags
 from spanwise.native.texts import hints, is_text, misplaced
 from spanwise.native.tokens import token_ends
 
@@ -21,5 +22,6 @@ __all__ = [
     "token_ends",
     "tokens_between",
     "walk",
+    "without_tags",
     "words_of",
 ]
