@@ -224,12 +224,12 @@ def core_text(text: str, settled: Settled) -> str:
 
 def core_blocks(document: Document, settled: Settled) -> list[int]:
     """Give the blocks of a core: all between the first and the last that are content."""
-    indices = range(settled.first, settled.last + 1)
-    if len(indices) == 1:
-        return [settled.first]
+    first, last, blocks = settled.first, settled.last, document.blocks
+    if first == last:
+        return [first]
     if settled.pieces:  # something between may be left out
         return blocks_in(document, settled.pieces, "core")
-    return [index for index in indices if document.blocks[index].kind not in LEFT_OUT_KINDS]
+    return [index for index in range(first, last + 1) if blocks[index].kind not in LEFT_OUT_KINDS]
 
 
 def blocks_in(document: Document, pieces: Iterable[Piece], role: str) -> list[int]:
@@ -248,7 +248,8 @@ def blocks_in(document: Document, pieces: Iterable[Piece], role: str) -> list[in
 def chunk_type(blocks: Sequence[Block], core: Iterable[int]) -> str:
     """Give the kind that all core blocks share, else `mixed`."""
     kinds = {blocks[index].kind for index in core}
-    kinds = {"paragraph" if kind == "html" else kind for kind in kinds}
+    if "html" in kinds:
+        kinds = (kinds - {"html"}) | {"paragraph"}
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
