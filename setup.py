@@ -7,7 +7,10 @@ Python.
 from setuptools import Extension, setup
 
 ROOM = "src/spanwise/native"
-NAMES = ("blocks", "compiled", "events", "parts", "ranges", "seams", "sections", "settled", "texts", "tokens")
+NAMES = (
+    *("blocks", "compiled", "events", "parts", "ranges", "seams"),
+    *("sections", "settled", "shown", "tags", "texts", "tokens"),
+)
 
 setup(
     ext_modules=[

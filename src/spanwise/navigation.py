@@ -7,13 +7,15 @@ from typing import Any, Final
 
 from spanwise.documents import Block, Document
 from spanwise.fragments import text_fragments
-from spanwise.shown import EDGE, shown_code, shown_html, shown_markdown, shown_plain, shown_table
+from spanwise.native import EDGE
+from spanwise.shown import shown_code, shown_html, shown_markdown, shown_plain, shown_table
 
 _ELEMENTS: Final = {
     "paragraph": "p", "list": "li", "table": "tr", "code": "pre", "quote": "blockquote", "figure": "figure",
     "rule": "hr", "html": "div",
 }  # fmt: skip
 _FRAGMENT_LENGTH: Final = 100
+_NOWHERE: Final[dict[str, Any]] = {}
 
 
 def links_to(document: Document, cores: Sequence[tuple[int, int]]) -> list[str | None]:
@@ -27,7 +29,7 @@ def links_to(document: Document, cores: Sequence[tuple[int, int]]) -> list[str |
 
 def navigation_of(document: Document, block: Block, core: str, url: str | None) -> dict[str, Any]:
     """Say where the first core block stands in the source, and how to get there."""
-    reference = block.source_ref or {}
+    reference = block.source_ref or _NOWHERE
     shown = _shown(document, block, core)
     offset = reference.get("text_offset", block.start)
     return {
@@ -45,16 +47,21 @@ def navigation_of(document: Document, block: Block, core: str, url: str | None) 
 
 
 def _shown(document: Document, block: Block, core: str) -> str:
+    kind = block.kind
     if document.metadata.source_type == "text":
         return shown_plain(core, _FRAGMENT_LENGTH)
-    if block.kind == "code":
+    if kind == "code":
         return shown_code(core, _FRAGMENT_LENGTH)
-    if block.kind in {"html", "figure"}:
+    if kind in {"html", "figure"}:
         return shown_html(core, _FRAGMENT_LENGTH)
-    headed = bool(block.parts) and block.parts[0].header
-    if block.kind == "table" and not (headed and document.text.startswith(core[:_FRAGMENT_LENGTH], block.start)):
+    if kind == "table" and not _begins_with_head(document, block, core):
         return shown_table(core, _FRAGMENT_LENGTH, document.link_labels)
     return shown_markdown(core, _FRAGMENT_LENGTH, document.link_labels)
+
+
+def _begins_with_head(document: Document, table: Block, core: str) -> bool:
+    headed = bool(table.parts) and table.parts[0].header
+    return headed and document.text.startswith(core[:_FRAGMENT_LENGTH], table.start)
 
 
 def _element(block: Block) -> str:

@@ -30,6 +30,8 @@ FIELDS: Final = (
 )  # fmt: skip
 """The names of the record, in its order."""
 
+_json: Final = json.JSONEncoder(ensure_ascii=False).encode
+
 
 class Run:
     """All chunks of one call: what they share, so that each chunk is only a view."""
@@ -64,8 +66,10 @@ class Run:
     @cached_property
     def owners(self) -> list[str]:
         """The name that the ids of each chunk begin with: a parent may be equal to its only child."""
-        document_id = self.document.document_id
-        return [owner_of(document_id, parent=self.is_parent(index)) for index in range(len(self.settled))]
+        document_id, count = self.document.document_id, len(self.settled)
+        if not self.homes:
+            return [document_id] * count
+        return [owner_of(document_id, parent=self.is_parent(index)) for index in range(count)]
 
     @cached_property
     def chunk_ids(self) -> list[str]:
@@ -87,12 +91,11 @@ class Run:
 
     def neighbours(self, index: int) -> tuple[str | None, str | None]:
         """Give the names of the chunks before and after one, of the same level."""
-        if self.homes:
-            places = self._behind.get(index), self._beside.get(index)
-        else:
-            places = index - 1 if index else None, index + 1 if index + 1 < len(self.settled) else None
-        before, after = (None if place is None else self.chunk_ids[place] for place in places)
-        return before, after
+        ids = self.chunk_ids
+        if not self.homes:
+            return ids[index - 1] if index else None, ids[index + 1] if index + 1 < len(ids) else None
+        before, after = self._behind.get(index), self._beside.get(index)
+        return None if before is None else ids[before], None if after is None else ids[after]
 
     def parent_id(self, index: int) -> str | None:
         """Give the name of a chunk's parent, if it has one."""
@@ -113,13 +116,13 @@ class Run:
 
         All links of the document in every record would make a large document's records grow with its square.
         """
-        shared, starts = self._metadata, self.document.link_starts
-        links = shared["links"]
-        if starts:
-            settled = self.settled[index]
-            links = links[bisect_left(starts, settled.start) : bisect_left(starts, settled.end)]
-        extra = {**shared["extra"], **self._note(self.settled[index].start)}
-        return {**shared, "labels": shared["labels"].copy(), "links": links.copy(), "extra": extra}
+        starts, settled, record = self.document.link_starts, self.settled[index], self._metadata.copy()
+        links, record["labels"], record["extra"] = record["links"], record["labels"].copy(), record["extra"].copy()
+        if self.notes:
+            record["extra"] |= self._note(settled.start)
+        low, high = (bisect_left(starts, settled.start), bisect_left(starts, settled.end)) if starts else (0, None)
+        record["links"] = links[low:high]
+        return record
 
     def _note(self, start: int) -> dict[str, Any]:
         """Give what the strategy has to say of a core that begins here, under the strategy's own name."""
@@ -130,20 +133,20 @@ class Run:
     @cached_property
     def content_ids(self) -> list[str]:
         """Name the chunks by what they say, so that a change elsewhere leaves the name alone."""
-        document, ids = self.document, list[str]()
-        seen: dict[tuple[str, tuple[str, ...], str], int] = {}
+        text, blocks, ids = self.document.text, self.document.blocks, list[str]()
+        heads: dict[tuple[str, tuple[str, ...]], str] = {}
         names: dict[str, str] = {}  # each heading is hashed once: a long one may stand over thousands of chunks
-        begun: dict[tuple[str, tuple[str, ...]], Any] = {}
+        times: dict[str, int] = {}
         for owner, settled in zip(self.owners, self.settled, strict=True):
-            path = document.blocks[settled.first].headings_path
-            text = rendered(document.text, core_pieces(settled.all_pieces))
-            ordinal = seen[owner, path, text] = seen.get((owner, path, text), -1) + 1
-            if (owner, path) not in begun:
+            path = blocks[settled.first].headings_path
+            head = heads.get((owner, path))
+            if head is None:
                 names |= {name: sha256(name) for name in path if name not in names}
-                begun[owner, path] = content_digest(owner, [names[name] for name in path])
-            digest = begun[owner, path].copy()
-            digest.update(f"{ordinal}\n{text}".encode())
-            ids.append(digest.hexdigest())
+                head = heads[owner, path] = content_head(owner, [names[name] for name in path])
+            core = core_text(text, settled)
+            name = sha256(f"{head}0\n{core}")
+            ordinal = times[name] = times.get(name, -1) + 1
+            ids.append(sha256(f"{head}{ordinal}\n{core}") if ordinal else name)
         return ids
 
     @cached_property
@@ -156,26 +159,32 @@ class Run:
 
 def record_of(run: Run, index: int) -> dict[str, Any]:
     """Give the record of one chunk."""
-    document, settled = run.document, run.settled[index]
-    text, blocks, pieces = document.text, document.blocks, settled.all_pieces
-    first = blocks[settled.first]
+    document = run.document
+    start, end, first, last, token_count, around, prefix, oversize, context_dropped = settled = run.settled[index]
+    blocks, block = document.blocks, document.blocks[first]
     core, before, after = core_blocks(document, settled), list[int](), list[int]()
-    core_text = full_text = rendered(text, pieces)
-    if settled.pieces:
-        core_text = rendered(text, core_pieces(pieces))
-        before, after = (blocks_in(document, pieces, role) for role in ("overlap_prev", "overlap_next"))
-    embedding_text = settled.prefix + full_text
-    values = (
-        run.chunk_ids[index], run.content_ids[index], sha256(embedding_text), document.document_id,
-        document.metadata.tenant_id, index, run.strategy, chunk_type(blocks, core), list(first.headings_path),
-        first.section_type, block_id(blocks, core, settled.start, settled.end), settled.start, settled.end,
-        list(map(_piece, pieces)),
-        settled.first, settled.last, sorted({*before, *core, *after}) if settled.pieces else core, core, before, after,
-        first.page, blocks[settled.last].page, core_text, full_text, embedding_text, settled.token_count,
-        settled.oversize, settled.context_dropped, *run.neighbours(index), run.parent_id(index),
-        navigation_of(document, first, core_text, run.links[index]), run.metadata(index),
-    )  # fmt: skip
-    record = dict(zip(FIELDS, values, strict=True))
+    words = full_text = core_text(document.text, settled)
+    if around:
+        full_text = rendered(document.text, around)
+        before, after = (blocks_in(document, around, role) for role in ("overlap_prev", "overlap_next"))
+    embedding_text = prefix + full_text
+    prev_chunk_id, next_chunk_id = run.neighbours(index)
+    record = {
+        "chunk_id": run.chunk_ids[index], "content_id": run.content_ids[index], "content_hash": sha256(embedding_text),
+        "document_id": document.metadata.document_id, "tenant_id": document.metadata.tenant_id,
+        "chunk_index": index, "strategy": run.strategy, "chunk_type": chunk_type(blocks, core),
+        "headings_path": list(block.headings_path), "section_type": block.section_type,
+        "block_id": block_id(blocks, core, start, end), "char_start": start, "char_end": end,
+        "pieces": list(map(_piece, around)) if around else [_piece((start, end, "core", ""))],
+        "block_start_idx": first, "block_end_idx": last,
+        "block_indices": sorted({*before, *core, *after}) if around else core, "core_block_indices": core,
+        "overlap_prev_block_indices": before, "overlap_next_block_indices": after,
+        "page_start": block.page, "page_end": blocks[last].page,
+        "normalized_text": words, "full_text": full_text, "embedding_text": embedding_text,
+        "token_count": token_count, "oversize": oversize, "context_dropped": context_dropped,
+        "prev_chunk_id": prev_chunk_id, "next_chunk_id": next_chunk_id, "parent_id": run.parent_id(index),
+        "navigation": navigation_of(document, block, words, run.links[index]), "metadata": run.metadata(index),
+    }  # fmt: skip
     if run.offsets:
         _add_offsets(run, record)
     return record
@@ -196,19 +205,31 @@ def owner_of(document_id: str, *, parent: bool) -> str:
     return f"{document_id}/parent" if parent else document_id
 
 
+def content_head(owner: str, hashed_path: Sequence[str]) -> str:
+    """Give the JSON that a content id hashes first, before the ordinal, a line end and the text."""
+    path = '", "'.join(hashed_path)  # hashes need no escapes, and there is a path for every second chunk
+    return f'[{_json(owner)}, ["{path}"]]' if path else f"[{_json(owner)}, []]"
+
+
 def content_digest(owner: str, hashed_path: Sequence[str]) -> Any:
     """Begin the hash that is a content id: it goes on with the ordinal, a line end and the text."""
-    return hashlib.sha256(json.dumps([owner, list(hashed_path)], ensure_ascii=False).encode())
+    return hashlib.sha256(content_head(owner, hashed_path).encode())
+
+
+def core_text(text: str, settled: Settled) -> str:
+    """Give the words of a chunk that belong to no other."""
+    pieces = settled.pieces
+    return rendered(text, core_pieces(pieces)) if pieces else text[settled.start : settled.end]
 
 
 def core_blocks(document: Document, settled: Settled) -> list[int]:
     """Give the blocks of a core: all between the first and the last that are content."""
-    indices = range(settled.first, settled.last + 1)
-    if len(indices) == 1:
-        return [settled.first]
+    first, last, blocks = settled.first, settled.last, document.blocks
+    if first == last:
+        return [first]
     if settled.pieces:  # something between may be left out
         return blocks_in(document, settled.pieces, "core")
-    return [index for index in indices if document.blocks[index].kind not in LEFT_OUT_KINDS]
+    return [index for index in range(first, last + 1) if blocks[index].kind not in LEFT_OUT_KINDS]
 
 
 def blocks_in(document: Document, pieces: Iterable[Piece], role: str) -> list[int]:
@@ -227,7 +248,8 @@ def blocks_in(document: Document, pieces: Iterable[Piece], role: str) -> list[in
 def chunk_type(blocks: Sequence[Block], core: Iterable[int]) -> str:
     """Give the kind that all core blocks share, else `mixed`."""
     kinds = {blocks[index].kind for index in core}
-    kinds = {"paragraph" if kind == "html" else kind for kind in kinds}
+    if "html" in kinds:
+        kinds = (kinds - {"html"}) | {"paragraph"}
     return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
@@ -257,7 +279,7 @@ def sha256(words: str) -> str:
     return hashlib.sha256(words.encode()).hexdigest()
 
 
-def _piece(piece: Piece) -> dict[str, Any]:
+def _piece(piece: tuple[int, int, str, str]) -> dict[str, Any]:
     start, end, role, joiner = piece
     return {"start": start, "end": end, "role": role, "joiner": joiner}
 

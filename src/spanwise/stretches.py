@@ -14,7 +14,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.documents import Document
-from spanwise.shown import BLOCK_TAG, BOX
+from spanwise.native import BLOCK_TAG
+from spanwise.shown import BOX
 
 if TYPE_CHECKING:
     import pyromark

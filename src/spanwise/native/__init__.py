@@ -8,10 +8,13 @@ from __future__ import annotations
 from spanwise.native.events import FoundLink, is_only_comments
 from spanwise.native.parts import Range
 from spanwise.native.seams import NEAR, NEARBY, SEAM
+from spanwise.native.shown import EDGE
+from spanwise.native.tags import BLOCK_TAG
 
 try:
     from spanwise.native.compiled import (
         add_blocks,
+        collapsed,
         ended_at,
         ended_at_each,
         ended_at_edges,
@@ -21,6 +24,7 @@ try:
         items,
         line_starts,
         misplaced,
+        plain_words,
         plans_at_sight,
         settled_alone,
         token_ends,
@@ -28,10 +32,13 @@ try:
         visible_range,
         visible_ranges,
         walk,
+        without_tags,
+        words_of,
     )
 except ImportError:
     from spanwise.native.plain import (
         add_blocks,
+        collapsed,
         ended_at,
         ended_at_each,
         ended_at_edges,
@@ -41,6 +48,7 @@ except ImportError:
         items,
         line_starts,
         misplaced,
+        plain_words,
         plans_at_sight,
         settled_alone,
         token_ends,
@@ -48,15 +56,20 @@ except ImportError:
         visible_range,
         visible_ranges,
         walk,
+        without_tags,
+        words_of,
     )
 
 __all__ = [
+    "BLOCK_TAG",
+    "EDGE",
     "NEAR",
     "NEARBY",
     "SEAM",
     "FoundLink",
     "Range",
     "add_blocks",
+    "collapsed",
     "ended_at",
     "ended_at_each",
     "ended_at_edges",
@@ -67,6 +80,7 @@ __all__ = [
     "items",
     "line_starts",
     "misplaced",
+    "plain_words",
     "plans_at_sight",
     "settled_alone",
     "token_ends",
@@ -74,4 +88,6 @@ __all__ = [
     "visible_range",
     "visible_ranges",
     "walk",
+    "without_tags",
+    "words_of",
 ]

@@ -4,12 +4,16 @@
 
 static PyMethodDef functions[] = {
     {"add_blocks", (PyCFunction)(void (*)(void))add_blocks, METH_FASTCALL, NULL},
+    {"collapsed", (PyCFunction)(void (*)(void))collapsed, METH_FASTCALL, NULL},
     {"hints", hints, METH_O, NULL},
     {"is_text", is_text, METH_O, NULL},
     {"items", (PyCFunction)(void (*)(void))items, METH_FASTCALL, NULL},
     {"misplaced", (PyCFunction)(void (*)(void))misplaced, METH_FASTCALL, NULL},
+    {"plain_words", (PyCFunction)(void (*)(void))plain_words, METH_FASTCALL, NULL},
     {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},
     {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, NULL},
+    {"without_tags", without_tags, METH_O, NULL},
+    {"words_of", (PyCFunction)(void (*)(void))words_of, METH_FASTCALL, NULL},
     {"tokens_between", (PyCFunction)(void (*)(void))tokens_between, METH_FASTCALL, NULL},
     {"ended_at_each", (PyCFunction)(void (*)(void))ended_at_each, METH_FASTCALL, NULL},
     {"exact_tokens", (PyCFunction)(void (*)(void))exact_tokens, METH_FASTCALL, NULL},

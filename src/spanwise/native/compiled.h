@@ -9,12 +9,16 @@
 #include <stdint.h>
 
 PyObject *add_blocks(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *collapsed(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *hints(PyObject *module, PyObject *text);
 PyObject *is_text(PyObject *module, PyObject *words);
 PyObject *misplaced(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *plain_words(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *token_ends(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *without_tags(PyObject *module, PyObject *text);
+PyObject *words_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 /* Whether an object is a class of tuples, such as a named tuple. */
 int is_shape(PyObject *object);

@@ -7,11 +7,14 @@ from spanwise.native.ranges import line_starts, visible_range, visible_ranges
 from spanwise.native.seams import ended_at, ended_at_each, ended_at_edges, exact_tokens, tokens_between
 from spanwise.native.sections import plans_at_sight
 from spanwise.native.settled import settled_alone
+from spanwise.native.shown import collapsed, plain_words, words_of
+from spanwise.native.tags import without_tags
 from spanwise.native.texts import hints, is_text, misplaced
 from spanwise.native.tokens import token_ends
 
 __all__ = [
     "add_blocks",
+    "collapsed",
     "ended_at",
     "ended_at_each",
     "ended_at_edges",
@@ -21,6 +24,7 @@ __all__ = [
     "items",
     "line_starts",
     "misplaced",
+    "plain_words",
     "plans_at_sight",
     "settled_alone",
     "token_ends",
@@ -28,4 +32,6 @@ __all__ = [
     "visible_range",
     "visible_ranges",
     "walk",
+    "without_tags",
+    "words_of",
 ]
