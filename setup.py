@@ -7,16 +7,13 @@ Python.
 from setuptools import Extension, setup
 
 ROOM = "src/spanwise/native"
-NAMES = (
-    *("blocks", "compiled", "events", "parts", "ranges", "seams"),
-    *("sections", "settled", "shown", "tags", "texts", "tokens"),
-)
+NAMES = "blocks compiled events parts ranges seams sections settled shown texts tokens"
 
 setup(
     ext_modules=[
         Extension(
             "spanwise.native.compiled",
-            sources=[f"{ROOM}/{name}.c" for name in NAMES],
+            sources=[f"{ROOM}/{name}.c" for name in NAMES.split()],
             depends=[f"{ROOM}/compiled.h"],
             extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
             optional=True,

@@ -59,34 +59,6 @@ def test_words_of_markdown_are_alike(text: str, limit: int) -> None:
     assert compiled.words_of(events, limit, False) == plain.words_of(events, limit, False)
 
 
-TAGGED = [
-    *"<>!-/ \n&;a\x1e",
-    "<!--",
-    "-->",
-    "<p>",
-    "</P",
-    "<td a='b'>",
-    "<br/>",
-    "<ſection>",
-    "<blocKquote",
-    "<dİv>",
-    "<dıv>",
-]
-TAGGED += ["<h1", "<h7>", "<pre", "<p1>", "<p_>", "<p-x>", "<pé>", "</ p>", "<figcaption ", "<b>", "<articles>"]
-
-
-@given(st.lists(st.sampled_from(TAGGED), max_size=24).map("".join) | st.text())
-def test_tags_are_taken_away_alike(text: str) -> None:
-    assert compiled.without_tags(text) == plain.without_tags(text)
-
-
-def test_every_letter_is_folded_alike() -> None:
-    for sign in map(chr, range(0x110000)):
-        if sign.isalnum():
-            for text in (f"<{sign}>", f"<d{sign}v>", f"<{sign}ection>", f"<bloc{sign}quote>", f"<p{sign}>"):
-                assert compiled.without_tags(text) == plain.without_tags(text), text
-
-
 def test_no_more_events_are_asked_for_than_are_shown() -> None:
     for module in (compiled, plain):
         events = iter([{"Text": "a b"}, {"Text": "c"}, {"Text": "d"}])
@@ -100,7 +72,6 @@ CALLS: list[Callable[[], Any]] = [
     lambda: compiled.collapsed("a", -1),
     lambda: compiled.plain_words(b"a", 1),  # type: ignore[arg-type]
     lambda: compiled.plain_words("a", -1),
-    lambda: compiled.without_tags(b"a"),  # type: ignore[arg-type]
     lambda: compiled.words_of(None, 1, False),  # type: ignore[arg-type]
     lambda: compiled.words_of([7], 1, False),
     lambda: compiled.words_of([{}], 1, False),

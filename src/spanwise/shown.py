@@ -8,13 +8,18 @@ from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.native import EDGE, collapsed, plain_words, without_tags, words_of
+from spanwise.native import EDGE, collapsed, plain_words, words_of
 
 if TYPE_CHECKING:
     import pyromark
 
+BLOCK_TAG: Final = re.compile(
+    r"</?(?:p|div|li|ul|ol|tr|td|th|table|h[1-6]|br|figure|figcaption|pre|blockquote|section|article|dt|dd)\b[^<>]*>",
+    re.IGNORECASE,
+)
 _FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]:?")
 _ANCHOR: Final = re.compile(r"^([ \t]{0,3}#{1,6}[ \t].*?)[ \t]*\{#[^{}`\n]*\}[ \t]*$", re.MULTILINE)
+_TAG: Final = re.compile(r"<!--.*?-->|<[^<>]*>", re.DOTALL)
 _FENCE: Final = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^\n]*(?:\n|\Z)", re.MULTILINE)
 _CODE_SPAN: Final = re.compile(r"(`+[^`]*`+|`)")
 _HIGHLIGHT: Final = re.compile(r"==(?=\S)([^=\n]+)(?<=\S)==")
@@ -88,7 +93,8 @@ def shown_code(text: str, limit: int) -> str:
 
 def shown_html(text: str, limit: int) -> str:
     """Give what a page shows of HTML: the text between the tags."""
-    return collapsed(html.unescape(without_tags(text[: limit * 8 + 4000]).replace("\n", " ")), limit)
+    piece = BLOCK_TAG.sub(EDGE, text[: limit * 8 + 4000])
+    return collapsed(html.unescape(_TAG.sub("", piece.replace("\n", " "))), limit)
 
 
 def shown_plain(text: str, limit: int) -> str:

@@ -14,8 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.documents import Document
-from spanwise.native import BLOCK_TAG
-from spanwise.shown import BOX
+from spanwise.shown import BLOCK_TAG, BOX
 
 if TYPE_CHECKING:
     import pyromark

@@ -9,7 +9,6 @@ from spanwise.native.events import FoundLink, is_only_comments
 from spanwise.native.parts import Range
 from spanwise.native.seams import NEAR, NEARBY, SEAM
 from spanwise.native.shown import EDGE
-from spanwise.native.tags import BLOCK_TAG
 
 try:
     from spanwise.native.compiled import (
@@ -32,7 +31,6 @@ try:
         visible_range,
         visible_ranges,
         walk,
-        without_tags,
         words_of,
     )
 except ImportError:
@@ -56,12 +54,10 @@ except ImportError:
         visible_range,
         visible_ranges,
         walk,
-        without_tags,
         words_of,
     )
 
 __all__ = [
-    "BLOCK_TAG",
     "EDGE",
     "NEAR",
     "NEARBY",
@@ -88,6 +84,5 @@ __all__ = [
     "visible_range",
     "visible_ranges",
     "walk",
-    "without_tags",
     "words_of",
 ]

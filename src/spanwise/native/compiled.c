@@ -12,7 +12,6 @@ static PyMethodDef functions[] = {
     {"plain_words", (PyCFunction)(void (*)(void))plain_words, METH_FASTCALL, NULL},
     {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},
     {"walk", (PyCFunction)(void (*)(void))walk, METH_FASTCALL, NULL},
-    {"without_tags", without_tags, METH_O, NULL},
     {"words_of", (PyCFunction)(void (*)(void))words_of, METH_FASTCALL, NULL},
     {"tokens_between", (PyCFunction)(void (*)(void))tokens_between, METH_FASTCALL, NULL},
     {"ended_at_each", (PyCFunction)(void (*)(void))ended_at_each, METH_FASTCALL, NULL},

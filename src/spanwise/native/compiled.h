@@ -17,7 +17,6 @@ PyObject *plain_words(PyObject *module, PyObject *const *arguments, Py_ssize_t c
 PyObject *token_ends(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *without_tags(PyObject *module, PyObject *text);
 PyObject *words_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 /* Whether an object is a class of tuples, such as a named tuple. */

@@ -8,7 +8,6 @@ from spanwise.native.seams import ended_at, ended_at_each, ended_at_edges, exact
 from spanwise.native.sections import plans_at_sight
 from spanwise.native.settled import settled_alone
 from spanwise.native.shown import collapsed, plain_words, words_of
-from spanwise.native.tags import without_tags
 from spanwise.native.texts import hints, is_text, misplaced
 from spanwise.native.tokens import token_ends
 
@@ -32,6 +31,5 @@ __all__ = [
     "visible_range",
     "visible_ranges",
     "walk",
-    "without_tags",
     "words_of",
 ]
