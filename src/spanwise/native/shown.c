@@ -97,7 +97,7 @@ static int take(Line *line, PyObject *event, int described, int *pictures) {
         if (!tag) return -1;
         if (is(tag, "Image")) *pictures += start ? 1 : -1;
         else if (!is_inline(tag)) part(line, EDGE);
-    } else if ((is(name, "Text") || is(name, "Code")) && PyUnicode_Check(value) && PyUnicode_GET_LENGTH(value)) {
+    } else if ((is(name, "Source") || is(name, "Code")) && PyUnicode_Check(value) && PyUnicode_GET_LENGTH(value)) {
         if (described || !*pictures) say(line, value);
     } else if (!is(name, "InlineHtml") || is_line_end(value)) {
         part(line, EDGE);
@@ -129,9 +129,9 @@ typedef struct {
     int width;
     const void *data;
     Py_ssize_t size; /* how far it may be looked at */
-} Text;
+} Source;
 
-static inline Py_UCS4 at(const Text *text, Py_ssize_t place) { return PyUnicode_READ(text->width, text->data, place); }
+static inline Py_UCS4 at(const Source *text, Py_ssize_t place) { return PyUnicode_READ(text->width, text->data, place); }
 
 static const char MARKS[128] = {
     ['\\'] = 1, ['`'] = 1, ['*'] = 1, ['_'] = 1, ['['] = 1, [']'] = 1,
@@ -140,14 +140,14 @@ static const char MARKS[128] = {
 
 static inline int is_mark(Py_UCS4 letter) { return letter < 128 && MARKS[letter]; }
 
-static int begins_words(const Text *text, Py_ssize_t place) {
+static int begins_words(const Source *text, Py_ssize_t place) {
     if (place >= text->size) return 0;
     Py_UCS4 letter = at(text, place);
     return letter == '`' || letter == '[' || (Py_UNICODE_ISALNUM(letter) && !Py_UNICODE_ISDECIMAL(letter));
 }
 
 /* Find the end of the code that begins before a place: where its closing mark stands, or -1. */
-static Py_ssize_t code_end(const Text *text, Py_ssize_t start) {
+static Py_ssize_t code_end(const Source *text, Py_ssize_t start) {
     Py_ssize_t end = start;
     while (end < text->size && at(text, end) != '`' && at(text, end) != '\n') end++;
     if (end == start || end == text->size || at(text, end) == '\n') return -1;
@@ -156,7 +156,7 @@ static Py_ssize_t code_end(const Text *text, Py_ssize_t start) {
 }
 
 /* Find the end of a link's words, which begin at a place, and where its address ends; -1 if it is no plain link. */
-static Py_ssize_t link_end(const Text *text, Py_ssize_t start, Py_ssize_t *after) {
+static Py_ssize_t link_end(const Source *text, Py_ssize_t start, Py_ssize_t *after) {
     Py_ssize_t end = start, place;
     while (end < text->size && at(text, end) != '^' && !is_mark(at(text, end))) end++;
     if (end + 1 >= text->size || at(text, end) != ']' || at(text, end + 1) != '(') return -1;
@@ -175,7 +175,7 @@ static int is_full(const Line *line) {
 }
 
 /* Say the words of a line from a place on, and give the place where they end. */
-static Py_ssize_t say_words(Line *line, const Text *text, Py_ssize_t place) {
+static Py_ssize_t say_words(Line *line, const Source *text, Py_ssize_t place) {
     while (place < text->size && !is_full(line)) {
         Py_UCS4 letter = at(text, place);
         Py_ssize_t end = place + 1, after = place + 1;
@@ -204,7 +204,7 @@ PyObject *plain_words(PyObject *Py_UNUSED(module), PyObject *const *arguments, P
     Py_ssize_t length = PyUnicode_GET_LENGTH(arguments[0]), place = -1;
     if (begin_line(&line, arguments[1]) < 0) return NULL;
     Py_ssize_t limit = line.limit++; /* one more tells whether there is more; there is room for it */
-    Text text = {PyUnicode_KIND(arguments[0]), PyUnicode_DATA(arguments[0]), length / 4 < limit ? length : limit * 4};
+    Source text = {PyUnicode_KIND(arguments[0]), PyUnicode_DATA(arguments[0]), length / 4 < limit ? length : limit * 4};
     while (begins_words(&text, place + 1) && !is_full(&line)) {
         if (place >= 0) part(&line, ' ');
         place = say_words(&line, &text, place + 1);
