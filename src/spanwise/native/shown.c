@@ -97,7 +97,7 @@ static int take(Line *line, PyObject *event, int described, int *pictures) {
         if (!tag) return -1;
         if (is(tag, "Image")) *pictures += start ? 1 : -1;
         else if (!is_inline(tag)) part(line, EDGE);
-    } else if ((is(name, "Source") || is(name, "Code")) && PyUnicode_Check(value) && PyUnicode_GET_LENGTH(value)) {
+    } else if ((is(name, "Text") || is(name, "Code")) && PyUnicode_Check(value) && PyUnicode_GET_LENGTH(value)) {
         if (described || !*pictures) say(line, value);
     } else if (!is(name, "InlineHtml") || is_line_end(value)) {
         part(line, EDGE);
