@@ -73,4 +73,4 @@ $(SPECS)/ready: .venv/ready
 	apt-get install -y --no-install-recommends chromium fonts-dejavu-core fonts-noto-cjk
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build src/spanwise/native/*.so

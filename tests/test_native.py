@@ -9,18 +9,20 @@ from collections.abc import Callable
 from itertools import accumulate, product
 from typing import Any
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import spanwise
 from conftest import DEMO
 from made_markdown import markdown
 from spanwise import native
-from spanwise.documents import KINDS, LEFT_OUT_KINDS, Block, Part
+from spanwise.documents import KINDS, LEFT_OUT_KINDS, Block, Document, Metadata, Part
 from spanwise.native import compiled, plain
 from spanwise.native.sections import DRAFTED_AS, Sizes
 from spanwise.pieces import Plan, Settled
-from spanwise.readers.blocks import LONGEST_NAME, Builder
+from spanwise.readers.blocks import LONGEST_NAME, Builder, Seen
 from spanwise.strategies import STRATEGIES
 from specifications import specification
 
@@ -254,22 +256,43 @@ def test_events_of_another_parser_are_refused(events: Any) -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
+    empty, wrong = Builder("abc"), Builder("abc")
+    wrong.headings = [(1,)]  # type: ignore[list-item]
     calls: list[Callable[[], Any]] = [
         lambda: compiled.walk("", [], {}, (int, int), False, False, False),
         lambda: compiled.items("", [(1,)], Part),  # type: ignore[list-item]
         lambda: compiled.items("", (), Part),  # type: ignore[arg-type]
-        lambda: compiled.token_ends(b"", BEGUN, "0"),  # type: ignore[arg-type]
-        lambda: compiled.ended_at_edges(BEGUN, [(1,)]),  # type: ignore[list-item]
-        lambda: compiled.ended_at(BEGUN, "0"),  # type: ignore[arg-type]
-        lambda: compiled.visible_range(b"a", 0, 1),  # type: ignore[arg-type]
-        lambda: compiled.visible_ranges("a", (), 0, 1),  # type: ignore[arg-type]
-        lambda: compiled.line_starts("a", 0, "1"),  # type: ignore[arg-type]
-        lambda: compiled.plans_at_sight((("list", 0),), 0, 1, BEGUN, Sizes(9, 9, 9, 1, False, False), Plan),
-        lambda: compiled.settled_alone("", BEGUN, {}, (), [(1, 2)], (frozenset(), frozenset(), 1), Settled),
+        lambda: compiled.token_ends(b"", bytes(4), "0"),  # type: ignore[arg-type]
+        lambda: compiled.add_blocks(empty, [(1,)], Block, 9),
+        lambda: compiled.add_blocks(wrong, [], Block, 9),
+        lambda: compiled.misplaced("", [Block("code", 0, 1)]),  # type: ignore[arg-type]
+        lambda: compiled.misplaced("a", ((1,),)),
+        lambda: compiled.hints(b""),  # type: ignore[arg-type]
+        lambda: compiled.is_text(None),  # type: ignore[arg-type]
+        lambda: compiled.ended_at(array("q", [1]), 2),
     ]
     for call in calls:
         with pytest.raises(TypeError):
             call()
+
+
+@pytest.mark.parametrize("row", [(0, -(10**12)), (-3, 2), (99, 100), (2, 1)])
+def test_ranges_outside_of_the_text_are_refused(row: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="a block"):
+        compiled.add_blocks(Builder("abcdefgh"), [Seen("paragraph", *row), Seen("paragraph", 6, 7)], Block, 9)
+
+
+def test_limits_larger_than_any_machine_are_taken() -> None:
+    document = spanwise.read_text("# A\n\nb\n\n```\nc\n```\n" * 3)
+    for strategy in set(STRATEGIES) - {"smart"}:
+        assert spanwise.chunk(document, strategy, max_tokens=10**30)
+
+
+def test_positions_may_be_integers_of_any_kind() -> None:
+    start: Any = numpy.int64(0)
+    block = Block("paragraph", start, start + 3)
+    chunks = spanwise.chunk(Document("abc", (block,), metadata=Metadata(document_id="x")))
+    assert [chunk.normalized_text for chunk in chunks] == ["abc"]
 
 
 def test_what_is_compiled_is_used() -> None:

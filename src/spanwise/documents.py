@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
-from operator import attrgetter
+from operator import attrgetter, index
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -65,9 +65,10 @@ class Part(_PartFields):
         block_id: str | None = None,
     ) -> Part:
         """Refuse an empty or reversed range."""
+        start, end = index(start), index(end)
         if not 0 <= start < end:
             raise DocumentError("part", "must have 0 <= start < end", value=(start, end))
-        return tuple.__new__(cls, (start, end, parts, source_ref, header, block_id))
+        return tuple.__new__(cls, (start, end, tuple(parts), source_ref, header, block_id))
 
 
 class _BlockFields(NamedTuple):
@@ -104,6 +105,7 @@ class Block(_BlockFields):
         """Refuse an unknown kind, an empty range, and a level where there is no heading."""
         if kind not in KINDS:
             raise DocumentError("kind", "is not a kind of block", value=kind, hint=did_you_mean(str(kind), KINDS))
+        start, end = index(start), index(end)
         if not 0 <= start < end:
             raise DocumentError("block", "must have 0 <= start < end", value=(start, end))
         if (kind == "heading") != (level in HEADING_LEVELS) or (level is not None and kind != "heading"):
@@ -111,7 +113,7 @@ class Block(_BlockFields):
         if any(part.start < start or part.end > end for part in parts):
             raise DocumentError("parts", "must lie inside their block", value=(start, end))
         return tuple.__new__(
-            cls, (kind, start, end, headings_path, level, page, parts, section_type, block_id, source_ref)
+            cls, (kind, start, end, headings_path, level, page, tuple(parts), section_type, block_id, source_ref)
         )
 
     @property
@@ -334,6 +336,8 @@ class Document:
         object.__setattr__(self, "blocks", tuple(self.blocks))
         object.__setattr__(self, "pages", tuple(self.pages))
         text = self.text
+        if not all(issubclass(kind, Block) for kind in {*map(type, self.blocks)}):
+            raise DocumentError("blocks", "must be values of Block", value=self.blocks[:1])
         if (wrong := misplaced(text, self.blocks)) >= 0:
             raise _misplaced(text, self.blocks, wrong)
         if any(not 0 <= page.start <= page.end <= len(text) for page in self.pages):

@@ -36,7 +36,7 @@ class Task:
         self.tokens = tokens
         self.options = options
         self.bare: bool = options.template == "plain"  # nothing stands before the text for the embedder
-        self.limit: int = options.max_tokens if options.max_tokens is not None else sys.maxsize
+        self.limit: int = min(sys.maxsize if options.max_tokens is None else options.max_tokens, sys.maxsize)
         self.added: int = tokens.tokenizer.added
         if self.added * 2 > self.limit:
             rule = f"must be at least twice the {self.added} tokens that the embedder adds"
@@ -80,11 +80,6 @@ class Task:
     @cached_property
     def _hole_starts(self) -> list[int]:
         return [start for start, _ in self.holes]
-
-    @cached_property
-    def block_edges(self) -> tuple[list[int], list[int]]:
-        """How many tokens have ended where each block begins, and where it ends."""
-        return self.tokens.at_edges([block[1:3] for block in self.document.blocks])
 
     @cached_property
     def _hole_tokens(self) -> list[int]:

@@ -189,7 +189,7 @@ class TokenMap:
         self, blocks: tuple[Any, ...], plans: list[Any], rules: Rules, shape: Callable[..., Chunk]
     ) -> list[Chunk | None]:
         """Make chunks of the cores that are some as they stand; None for each that needs a closer look."""
-        if self._known is None or self._torn:
+        if self._known is None or self._torn:  # where counts are known, nothing is added to them
             return [None] * len(plans)
         return settled_alone(self.text, self._ends, self._known, blocks, plans, rules, shape)
 

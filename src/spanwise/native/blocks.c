@@ -15,6 +15,7 @@ static int read_reached(Build *build) {
     PyObject *reached = PyObject_GetAttrString(build->builder, "reached");
     build->reached = reached ? PyLong_AsSsize_t(reached) : -1;
     Py_XDECREF(reached);
+    if (build->reached < 0 && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a builder is before its text");
     return build->reached < 0 ? -1 : 0;
 }
 
@@ -67,8 +68,14 @@ static int add_block(Build *build, PyObject *seen) {
         return -1;
     }
     PyObject *start = PyTuple_GET_ITEM(seen, 1), *end = PyTuple_GET_ITEM(seen, 2), *level = PyTuple_GET_ITEM(seen, 3);
-    Py_ssize_t first = PyLong_AsSsize_t(start), after = PyLong_AsSsize_t(end);
-    if (PyErr_Occurred() || fill(build, first) < 0) return -1;
+    Py_ssize_t edge[2], after;
+    if (positions_of(&PyTuple_GET_ITEM(seen, 1), 2, edge) < 0) return -1;
+    if (edge[0] < 0 || edge[1] < edge[0]) {
+        PyErr_SetString(PyExc_ValueError, "a block has 0 <= start <= end");
+        return -1;
+    }
+    if (fill(build, edge[0]) < 0) return -1;
+    after = edge[1];
     build->reached = after;
     if (level != Py_None && open_heading(build, level, PyTuple_GET_ITEM(seen, 4)) < 0) return -1;
     PyObject *fields[BLOCK] = {
@@ -84,6 +91,25 @@ static int add_all(Build *build, PyObject *seen) {
     return write_back(build);
 }
 
+static int is_builder(const Build *build) {
+    int is = PyUnicode_Check(build->text) && PyList_Check(build->blocks) && PyList_Check(build->headings) &&
+             PyTuple_Check(build->path);
+    for (Py_ssize_t place = 0; is && place < PyList_GET_SIZE(build->headings); place++) {
+        PyObject *heading = PyList_GET_ITEM(build->headings, place);
+        is = PyTuple_Check(heading) && PyTuple_GET_SIZE(heading) == 2 && PyUnicode_Check(PyTuple_GET_ITEM(heading, 1));
+    }
+    if (!is) PyErr_SetString(PyExc_TypeError, "add_blocks takes a builder");
+    return is;
+}
+
+static int open_builder(Build *build) {
+    const char *names[] = {"text", "blocks", "headings", "path", "page"};
+    PyObject **places[] = {&build->text, &build->blocks, &build->headings, &build->path, &build->page};
+    for (int number = 0; number < 5; number++)
+        if (!(*places[number] = PyObject_GetAttrString(build->builder, names[number]))) return -1;
+    return is_builder(build) ? 0 : -1;
+}
+
 /* add_blocks(builder, seen, shape, longest) */
 PyObject *add_blocks(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     if (count != 4 || !PyList_Check(arguments[1]) || !is_shape(arguments[2])) {
@@ -92,12 +118,7 @@ PyObject *add_blocks(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py
     }
     Build build = {.builder = arguments[0], .shape = (PyTypeObject *)arguments[2]};
     build.longest = PyLong_AsSsize_t(arguments[3]);
-    build.text = PyObject_GetAttrString(build.builder, "text");
-    build.blocks = PyObject_GetAttrString(build.builder, "blocks");
-    build.headings = PyObject_GetAttrString(build.builder, "headings");
-    build.path = PyObject_GetAttrString(build.builder, "path");
-    build.page = PyObject_GetAttrString(build.builder, "page");
-    int failed = PyErr_Occurred() || read_reached(&build) < 0 || add_all(&build, arguments[1]) < 0;
+    int failed = PyErr_Occurred() || open_builder(&build) < 0 || read_reached(&build) < 0 || add_all(&build, arguments[1]) < 0;
     Py_XDECREF(build.text);
     Py_XDECREF(build.blocks);
     Py_XDECREF(build.headings);

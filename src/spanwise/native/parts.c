@@ -92,13 +92,15 @@ PyObject *items_of(PyObject *text, PyObject *all, PyTypeObject *shape) {
         failed = read_range(ranges, number, &start, &end) < 0;
         if (failed) break;
         PyObject *children = children_of(waiting, end);
+        failed = !children;
+        if (failed) break;
         if (start < 0) start = 0;
         if (end > length) end = length;
         trim(text, &start, &end);
         if (start < end)
             failed = append(waiting, part(shape, start, end, children, 0)) < 0;
         else
-            Py_XDECREF(children);
+            Py_DECREF(children);
     }
     if (!failed && PyList_Reverse(waiting) == 0) made = PyList_AsTuple(waiting);
     Py_XDECREF(waiting);

@@ -11,7 +11,7 @@ _NEXT_LINE: Final = re.compile(r"\n(?=[^\S\n]*\S)")
 
 
 def visible_range(text: str, start: int, end: int) -> Range | None:
-    """Trim white space off both ends of a range; None when nothing is left."""
+    """Trim white space off both ends of a range (0 <= start); None when nothing is left."""
     piece = text[start:end].rstrip()
     if not piece:
         return None

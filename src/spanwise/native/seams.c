@@ -5,7 +5,12 @@
 #define NEARBY 64 /* as in seams.py */
 
 int open_ends(PyObject *given, Ends *ends) {
-    if (PyObject_GetBuffer(given, &ends->buffer, PyBUF_SIMPLE) < 0) return -1;
+    if (PyObject_GetBuffer(given, &ends->buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0) return -1;
+    if (ends->buffer.itemsize != 4) {
+        PyErr_SetString(PyExc_TypeError, "ends are 32-bit integers");
+        PyBuffer_Release(&ends->buffer);
+        return -1;
+    }
     ends->at = ends->buffer.buf;
     ends->size = ends->buffer.len / 4;
     return 0;

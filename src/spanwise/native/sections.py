@@ -1,4 +1,7 @@
-"""Sections to plans, as far as the map of tokens shows it at first sight."""
+"""What `structure` puts a section together from, and the plans that the map of tokens shows at first sight.
+
+`strategies/structure` plans the rest: sections with a block that is too large, or where only an exact count can tell.
+"""
 
 from __future__ import annotations
 

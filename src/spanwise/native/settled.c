@@ -21,7 +21,7 @@ static int is_headless(PyObject *block) {
     PyObject *parts = PyTuple_GET_ITEM(block, 6);
     if (!PyTuple_Check(parts) || PyTuple_GET_SIZE(parts) == 0) return 0;
     PyObject *first = PyTuple_GET_ITEM(parts, 0);
-    return PyTuple_Check(first) && PyTuple_GET_SIZE(first) > 4 && PyTuple_GET_ITEM(first, 4) != Py_True;
+    return PyTuple_Check(first) && PyTuple_GET_SIZE(first) > 4 && PyObject_IsTrue(PyTuple_GET_ITEM(first, 4)) == 0;
 }
 
 /* Whether the blocks from the first to the last hold a core, and none of them asks for a closer look; -1 for an error. */

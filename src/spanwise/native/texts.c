@@ -39,8 +39,9 @@ PyObject *misplaced(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_
             PyErr_SetString(PyExc_TypeError, "a block has a kind, a start and an end");
             return NULL;
         }
-        Py_ssize_t start = PyLong_AsSsize_t(PyTuple_GET_ITEM(block, 1)), end = PyLong_AsSsize_t(PyTuple_GET_ITEM(block, 2));
-        if (PyErr_Occurred()) return NULL;
+        Py_ssize_t edge[2];
+        if (positions_of(&PyTuple_GET_ITEM(block, 1), 2, edge) < 0) return NULL;
+        Py_ssize_t start = edge[0], end = edge[1];
         Py_ssize_t low = reached, high = start < length ? start : length;
         if (start < reached || end <= start || end > length) return PyLong_FromSsize_t(place);
         trim(text, &low, &high);

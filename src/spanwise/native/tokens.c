@@ -11,7 +11,10 @@ PyObject *token_ends(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py
         return NULL;
     }
     long base = PyLong_AsLong(arguments[2]);
-    if (base == -1 && PyErr_Occurred()) return NULL;
+    if (base < 0 || base > INT32_MAX) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_OverflowError, "a base is a 32-bit integer, and not negative");
+        return NULL;
+    }
     Py_buffer ids, begun;
     if (PyObject_GetBuffer(arguments[0], &ids, PyBUF_SIMPLE) < 0) return NULL;
     if (PyObject_GetBuffer(arguments[1], &begun, PyBUF_SIMPLE) < 0) {

@@ -40,7 +40,6 @@ SHAPES: Final = (Seen, Part)
 _ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has its marks
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
 _PLAIN_TITLE: Final = re.compile(r"[^\s=%^{]+(?: [^\s=%^{]+)*")  # that needs no second look, as most don't
-_MARK: Final = re.compile(r"[#^]")
 _VISIBLE: Final = re.compile(r"\S")
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
@@ -96,8 +95,8 @@ def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
     builder.add_all(_with_comments(blocks, comments))
     builder.finish()
     named = [(link, start) for link, start in map(_link, links) if any(link[:1]) or any(link[2:]) or link.text.strip()]
-    if not boxed:  # then only what is in code, or right after it, could be taken for a mark of notes
-        codes = [span for span in codes if _MARK.search(text, span[0], span[1] + 1)]
+    if not (boxed or ids_hinted):  # then only a sign of a tag in code, or right after it, could mislead
+        codes = [span for span in codes if "#" in text[span[0] : span[1] + 1]]
     prose = _blanked(text, sorted(codes))
     return Extras([link for link, _ in named], [start for _, start in named], prose, marked, boxed)
 

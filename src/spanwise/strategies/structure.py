@@ -1,6 +1,7 @@
 """`structure`: chunks that follow the Markdown structure.
 
-Sections are never mixed, tables and code stay whole or keep their heads, short neighbours are joined.
+Sections are never mixed, tables and code stay whole or keep their heads, short neighbours are joined. What a section is
+put together from is in `native/sections`, which plans those where the map of tokens alone decides: most of them.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
 
 def _sizes(task: Task, room: int) -> Sizes:
     options = task.options
-    sizes = options.target_tokens, options.min_tokens, task.joint
-    return Sizes(room, *sizes, options.mix_code, options.overlap_tokens > 0)
+    target, smallest = min(options.target_tokens, task.limit), min(options.min_tokens, task.limit)
+    return Sizes(room, target, smallest, task.joint, options.mix_code, options.overlap_tokens > 0)
 
 
 def seeds_of(task: Task, first: int, kinds: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> list[Seed]:
