@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any, Final
 
 FAILED: Final = 1
@@ -94,6 +95,7 @@ def _run(given: list[str]) -> int:
         if sys.stdout is None and not getattr(arguments, "output", None):
             raise OutputError("the output can't be written (stdout is closed)")
         collect_seldom()
+        _load_undisturbed()
         code: int = arguments.run(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -104,6 +106,17 @@ def _run(given: list[str]) -> int:
         _complain(f"error: {error}")
         return NOT_WRITTEN
     return code
+
+
+def _load_undisturbed() -> None:
+    """Load orjson, which every command needs, with signals held back: one that comes meanwhile would crash it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_ENDING})
+    try:
+        import_module("orjson")
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _complain(words: str) -> None:
