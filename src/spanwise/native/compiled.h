@@ -8,15 +8,26 @@
 
 #include <stdint.h>
 
+/* What Python calls. */
 PyObject *add_blocks(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *collapsed(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *ended_at(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *ended_at_each(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *ended_at_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *exact_tokens(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *hints(PyObject *module, PyObject *text);
 PyObject *is_text(PyObject *module, PyObject *words);
+PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *line_starts(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *misplaced(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *plain_words(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *plans_at_sight(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *settled_alone(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *token_ends(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *tokens_between(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *visible_range(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *visible_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *words_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 /* Whether an object is a class of tuples, such as a named tuple. */
@@ -31,14 +42,6 @@ void trim(PyObject *text, Py_ssize_t *start, Py_ssize_t *end);
 /* Make the parts of a list or table of ranges in characters; the rows of a table reach to its end. */
 PyObject *items_of(PyObject *text, PyObject *ranges, PyTypeObject *shape);
 PyObject *rows_of(PyObject *text, PyObject *ranges, Py_ssize_t end, PyTypeObject *shape);
-PyObject *tokens_between(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *ended_at_each(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *exact_tokens(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *ended_at(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *ended_at_edges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *visible_range(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *visible_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *line_starts(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 /* Where the tokens of a text end. */
 typedef struct {
@@ -62,7 +65,5 @@ Text text_of(PyObject *text);
 int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions);
 /* Count a span, and a joiner after it that is no empty string or NULL; -1 where that isn't known, -2 for an error. */
 Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner);
-PyObject *settled_alone(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
-PyObject *plans_at_sight(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 #endif
