@@ -1,5 +1,6 @@
 # make demo: set up .venv; chunk, index and search the documents that come with the project
-# make test: set up .venv and run lint, types, import rules and all tests
+# make test: set up .venv and run lint, types, import rules and all tests (up to eight minutes on two cores)
+# make quick: the same with the fast tests only (about a minute)
 # make bench: compare with the peers, in an environment of its own (about ten minutes);
 #             BENCH="--markdown FOLDER --prose FOLDER" for texts of your own, BENCH=--quick for a first look
 # make bench-pdf: compare the reading of PDFs with other engines (about ten minutes);
@@ -15,12 +16,15 @@ PYTHON ?= python3
 BIN := .venv/bin
 SPECS := .venv/specs
 
-.PHONY: demo test bench bench-pdf bench-html bench-index bench-retrieval lint types tests clean
+.PHONY: demo test quick bench bench-pdf bench-html bench-index bench-retrieval lint types tests browser clean
 
 demo: .venv/ready
 	$(BIN)/spanwise demo
 
 test: lint types tests
+
+quick: lint types $(SPECS)/ready
+	$(BIN)/pytest -m "not slow and not browser and not server and not process"
 
 lint: .venv/ready
 	$(BIN)/ruff check .
@@ -30,13 +34,13 @@ lint: .venv/ready
 types: .venv/ready
 	$(BIN)/mypy
 
-tests: .venv/ready $(SPECS)/ready /usr/bin/chromium
+tests: .venv/ready $(SPECS)/ready browser
 	$(BIN)/pytest
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python bench/run.py $(BENCH)
 
-bench-pdf: .venv-bench/ready /usr/bin/chromium
+bench-pdf: .venv-bench/ready browser
 	.venv-bench/bin/python bench/pdfs.py $(BENCH)
 
 bench-html: .venv-bench/ready
@@ -67,10 +71,11 @@ $(SPECS)/ready: .venv/ready
 	$(BIN)/pip download --quiet --disable-pip-version-check --no-deps --no-binary marko --dest $(SPECS) marko==2.2.4
 	touch $@
 
-# the pages that `spanwise inspect` writes are tested in a browser
-/usr/bin/chromium:
-	apt-get update
-	apt-get install -y --no-install-recommends chromium fonts-dejavu-core fonts-noto-cjk
+# pages and links are tested in a browser, which wants fonts for every script; without root those tests are skipped
+BROWSER := chromium fonts-dejavu-core fonts-noto-cjk
+browser:
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! dpkg -s $(BROWSER) >/dev/null 2>&1; then \
+		apt-get update && apt-get install -y --no-install-recommends $(BROWSER); fi
 
 clean:
 	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build src/spanwise/native/*.so

@@ -7,9 +7,10 @@ from typing import Any
 
 from correctness import SENTENCE_RULE
 from footprint import LIBRARIES
-from growth import PATIENCE, SIZES
 from speed import BARE
 from splitters import LIMIT, Splitter
+
+from growth import PATIENCE, SIZES
 
 Figures = dict[str, Any]
 

@@ -19,12 +19,13 @@ from typing import Any
 
 import correctness
 import footprint
-import growth
 import plot
 import report
 import speed
 from corpora import Corpus, corpora
 from splitters import LIMIT, Splitter, splitters, version_of
+
+import growth
 
 PARTS = ("speed", "correctness", "growth", "startup", "install")
 SAMPLE = 1_500_000

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from playwright.sync_api import Browser, Page, Playwright
 
 import spanwise
@@ -17,12 +22,26 @@ from spanwise.options import options_of
 from spanwise.pictures import page_pictures
 from spanwise.strategies import strategy_of
 
-CHROMIUM: Final = "/usr/bin/chromium"
+_NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
+_CJK_FONTS: Final = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts")
+_CJK_NAME: Final = re.compile(r"cjk|wqy|sourcehan|droidsansfallback|arphic|unifont|ipa[gm]", re.IGNORECASE)
+
+
+@cache
+def missing_for_browser_tests() -> str:
+    """Return what the tests in a browser lack on this machine; "" if nothing."""
+    if not any(map(shutil.which, _NAMES)):
+        return "Chromium is not installed"
+    fonts = (name for folder in _CJK_FONTS for _, _, names in os.walk(Path(folder).expanduser()) for name in names)
+    return "" if any(map(_CJK_NAME.search, fonts)) else "no font for Chinese and Japanese is installed"
 
 
 def launched(playwright: Playwright) -> Browser:
-    """Start Debian's Chromium; who runs as root has to do without its sandbox."""
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    """Start the Chromium of this machine; as root it has to run without its sandbox."""
+    if missing := missing_for_browser_tests():
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    path = next(filter(None, map(shutil.which, _NAMES)))
+    return playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
 
 def _chunked(document: Document, strategy: str, options: dict[str, Any]) -> tuple[spanwise.Chunk, ...]:

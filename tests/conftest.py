@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
+from browsing import missing_for_browser_tests
 from fake_endpoint import Server, serving, topics
 
 settings.register_profile(
@@ -20,6 +21,16 @@ settings.register_profile(
 settings.load_profile("spanwise")
 
 DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "demo" / "documents"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name in one line what was not tested on this machine, and what to install."""
+    skipped = {report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])}
+    missing = missing_for_browser_tests()
+    if any(missing and missing in reason for reason in skipped):
+        packages = "chromium fonts-dejavu-core fonts-noto-cjk"
+        line = f"TESTS IN A BROWSER WERE SKIPPED: {missing} (on Debian: apt-get install {packages})"
+        terminalreporter.write_line(line, red=True, bold=True)
 
 
 @pytest.fixture(scope="session")

@@ -18,12 +18,12 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 import spanwise
+from browsing import launched
 from spanwise import Document, Part
 
 WIDTH, HEIGHT = 595.0, 842.0
 LEFT, TOP, COLUMN = 72.0, 90.0, 400.0  # where text begins, and how wide it is
 SIZE, LEADING = 10.0, 14.0
-CHROMIUM: Final = "/usr/bin/chromium"
 _FONTS: Final = Path("/usr/share/fonts/truetype/dejavu")
 _NO_LINE_START: Final = "，。、；：！？）」』"
 _QUARTERS: Final = {1: (0, -1, 1, 0, 0, 1), 2: (-1, 0, 0, -1, 1, 1), 3: (0, 1, -1, 0, 1, 0)}
@@ -217,14 +217,10 @@ class Sheet:
 def printed_all(pages: Mapping[str, tuple[str, Mapping[str, Any]]]) -> dict[str, bytes]:
     """Print pages of HTML in one browser; each comes with the options of the printer."""
     done: dict[str, bytes] = {}
-    with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            page = browser.new_page()
-            for name, (html, options) in pages.items():
-                page.set_content(html)
-                data = page.pdf(format="A4", prefer_css_page_size=True, **options)
-                done[name] = re.sub(rb"\(D:\d{14}", b"(D:20260131120000", data)  # the same bytes at any time
-        finally:
-            browser.close()
+    with sync_playwright() as player, launched(player) as browser:
+        page = browser.new_page()
+        for name, (html, options) in pages.items():
+            page.set_content(html)
+            data = page.pdf(format="A4", prefer_css_page_size=True, **options)
+            done[name] = re.sub(rb"\(D:\d{14}", b"(D:20260131120000", data)  # the same bytes at any time
     return done

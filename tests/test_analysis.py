@@ -303,6 +303,8 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_take_linear_time(name: str) -> None:
     """Quadratic time would run into the time-out."""

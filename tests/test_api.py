@@ -77,6 +77,7 @@ def run(program: str) -> str:
     ).stdout.strip()
 
 
+@pytest.mark.process
 def test_nothing_else_is_public() -> None:
     program = "import spanwise; print(*[name for name in vars(spanwise) if not name.startswith('_')])"
     assert set(run(program).split()) <= {*spanwise.__all__, "annotations", "TYPE_CHECKING"}
@@ -87,17 +88,20 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         spanwise.chunker  # noqa: B018
 
 
+@pytest.mark.process
 def test_importing_loads_nothing_heavy() -> None:
     program = "import sys, spanwise; print(*sys.modules)"
     loaded = {name.split(".")[0] for name in run(program).split()}
     assert not loaded & {"numpy", "tokenizers", "splintr", "pyromark", "pyuegc", "charset_normalizer", "hypothesis"}
 
 
+@pytest.mark.process
 def test_reading_and_options_load_no_tokenizer() -> None:
     program = "import sys, spanwise; spanwise.read_text('ż', format='text'); print(*sys.modules)"
     assert not set(run(program).split()) & {"tokenizers", "splintr", "charset_normalizer"}
 
 
+@pytest.mark.process
 def test_star_import_gives_all() -> None:
     assert run("from spanwise import *; print(chunk.__name__, Document.__name__)") == "chunk Document"
 
@@ -108,6 +112,7 @@ def test_the_version_is_the_package_s() -> None:
     assert spanwise.__version__ == version("spanwise")
 
 
+@pytest.mark.process
 def test_the_library_prints_nothing() -> None:
     assert run("import spanwise; spanwise.chunk(spanwise.read_text('# A\\n\\nb'))") == ""
 
@@ -832,6 +837,7 @@ def test_a_language_without_rules_of_its_own_is_no_error(language: str) -> None:
         assert spanwise.chunk(document, strategy, max_tokens=32)
 
 
+@pytest.mark.process
 def test_the_same_input_gives_the_same_bytes_in_another_process() -> None:
     path = DEMO[0]
     program = (

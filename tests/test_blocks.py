@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import spanwise
+from growth import assert_linear
 from laws import broken_laws, by_leaf
 from spanwise.dialects import translate
 from spanwise.errors import OptionError
@@ -157,13 +158,16 @@ def test_check_knows_the_size_of_cores() -> None:
     assert any("tokens, more than core_tokens (16)" in reason for reason in said)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["- a\n", "a\n\n", "# a\n\n", "a. "])
-@pytest.mark.timeout(60)
-def test_many_tiny_leaves(unit: str) -> None:
-    visible = 30_000 * len("".join(unit.split()))
-    for options in ({}, {"max_tokens": 1_000_000, "overlap_tokens": 400_000}, {"max_tokens": 16}):
-        chunks = made(unit * 30_000, "cl100k", **options)
-        assert sum(len("".join(chunk.normalized_text.split())) for chunk in chunks) == visible
+@pytest.mark.parametrize("options", [{}, {"max_tokens": 1_000_000, "overlap_tokens": 400_000}, {"max_tokens": 16}])
+def test_many_tiny_leaves(unit: str, options: dict[str, int]) -> None:
+    def work(leaves: int) -> None:
+        chunks = made(unit * leaves, "cl100k", **options)
+        shown = sum(len("".join(chunk.normalized_text.split())) for chunk in chunks)
+        assert shown == leaves * len("".join(unit.split()))
+
+    assert_linear(work, 1_000)
 
 
 # the dialect `confluence`

@@ -115,35 +115,41 @@ def test_a_folder_is_chunked_to_the_bottom_in_the_order_of_names(folder: Path, c
     ]
 
 
+@pytest.mark.process
 def test_what_is_piped_in_is_markdown(folder: Path) -> None:
     done = ran("chunk", "-", cwd=folder, piped=PAGE.encode())
     assert done.code == 0
     assert records(done.out) == [chunk.to_dict() for chunk in spanwise.chunk(spanwise.read_text(PAGE))]
 
 
+@pytest.mark.process
 def test_what_is_piped_in_can_be_plain_text(folder: Path) -> None:
     done = ran("chunk", "-", "--input-format", "text", cwd=folder, piped=b"# no heading")
     assert [record["headings_path"] for record in records(done.out)] == [[]]
     assert records(done.out)[0]["metadata"]["source_type"] == "text"
 
 
+@pytest.mark.process
 def test_windows_line_ends_are_lines_of_their_own_and_leave_no_trace(folder: Path) -> None:
     unix = ran("chunk", "-", "-q", cwd=folder, piped=PAGE.encode())
     windows = ran("chunk", "-", "-q", cwd=folder, piped=PAGE.replace("\n", "\r\n").encode())
     assert windows.out == unix.out != b""
 
 
+@pytest.mark.process
 def test_piped_text_and_files_go_together(folder: Path) -> None:
     done = ran("chunk", "-", "docs/b/c.md", "-", cwd=folder, piped=b"piped\n")
     assert [record["full_text"] for record in records(done.out)] == ["Short.", "piped"]
 
 
+@pytest.mark.process
 def test_nothing_piped_in_is_no_chunk_and_no_error(folder: Path) -> None:
     done = ran("chunk", "-", cwd=folder)
     assert (done.code, done.out) == (0, b"")
     assert done.err.startswith("1 document read, 0 chunks, 0 left out, 0 failed")
 
 
+@pytest.mark.process
 def test_a_guess_at_the_encoding_of_piped_text_is_told(folder: Path) -> None:
     text = "Zażółć gęślą jaźń, a potem wróć do domu i odpocznij.".encode("cp1250")
     files(folder, {"old.txt": text})
@@ -163,11 +169,13 @@ def test_odd_names_are_files_like_any_other(name: str, folder: Path, capsys: Cap
         assert [record["metadata"]["file_path"] for record in records(out)] == [f"odd/{name}"]
 
 
+@pytest.mark.process
 def test_a_name_that_begins_with_a_dash_is_a_file_after_two_dashes(folder: Path) -> None:
     files(folder, {"-dash.md": "text\n"})
     assert len(records(ran("chunk", "-q", "--", "-dash.md", cwd=folder).out)) == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", ["jsonl", "json", "table", "view"])
 def test_a_name_that_is_no_text_breaks_no_format(form: str, tmp_path: Path) -> None:
     files(tmp_path, {os.fsdecode(b"odd/n\xffme.md"): "some words\n"})
@@ -177,6 +185,7 @@ def test_a_name_that_is_no_text_breaks_no_format(form: str, tmp_path: Path) -> N
     assert done.out.decode()  # UTF-8 through and through
 
 
+@pytest.mark.process
 def test_files_whose_names_differ_in_bytes_that_are_no_text_are_two_documents(tmp_path: Path) -> None:
     files(tmp_path, {os.fsdecode(name): "the same words\n" for name in (b"a\xff.md", b"a\xfe.md")})
     found = records(ran("chunk", ".", cwd=tmp_path).out)
@@ -189,6 +198,7 @@ def test_options_may_stand_between_paths(folder: Path, capsys: Captured) -> None
     assert {record["metadata"]["file_path"] for record in records(out)} == {"docs/a.md", "docs/b/c.md"}
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_option_of_a_strategy_is_a_flag(strategy: str, folder: Path, capsys: Captured, endpoint: str) -> None:
     from dataclasses import fields
@@ -270,6 +280,7 @@ def test_parquet_has_the_ranges_that_were_asked_for(folder: Path) -> None:
         )
 
 
+@pytest.mark.process
 def test_parquet_is_not_thrown_at_a_terminal(folder: Path) -> None:
     code, shown = on_terminal("chunk", "docs/a.md", "--format", "parquet", cwd=folder)
     assert code == 2
@@ -359,6 +370,7 @@ def test_a_folder_named_like_a_document_is_a_folder(folder: Path, capsys: Captur
     assert [record["full_text"] for record in records(out)] == ["inside"]
 
 
+@pytest.mark.process
 def test_a_pipe_in_a_folder_is_never_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "docs/pipe.md")
     done = ran("chunk", "docs", cwd=folder, timeout=10)
@@ -519,6 +531,7 @@ def test_help_fits_a_screen_and_shows_examples(command: str, capsys: Captured) -
     assert max(map(len, shown.splitlines())) <= 100
 
 
+@pytest.mark.process
 def test_the_version_is_told_without_loading_anything(tmp_path: Path) -> None:
     program = "import sys; from spanwise.cli import main; main(['--version']); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
@@ -603,6 +616,7 @@ def test_a_place_that_may_not_be_written_is_told(open_folder: Path, capsys: Capt
     assert "shut/x.jsonl can't be written (Permission denied)" in err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", ["jsonl", "json", "parquet", "view"])
 def test_a_full_disk_is_told_and_leaves_the_old_file(form: str, folder: Path) -> None:
     files(folder, {"out.x": "old", "long.md": "word\n" * 20_000})
@@ -612,6 +626,7 @@ def test_a_full_disk_is_told_and_leaves_the_old_file(form: str, folder: Path) ->
     assert whole(folder / "out.x", b"old")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "line",
     [
@@ -642,6 +657,7 @@ def test_nothing_appears_where_chunking_fails_halfway(folder: Path, capsys: Capt
 # ---------------------------------------------------------------------------------------------- pipes and streams
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_pipe_that_is_closed_early_ends_the_work_in_peace(jobs: str, folder: Path) -> None:
     files(folder, {f"many/{number}.md": PAGE for number in range(150)})
@@ -652,6 +668,7 @@ def test_a_pipe_that_is_closed_early_ends_the_work_in_peace(jobs: str, folder: P
     assert "Broken" not in done.err
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("line", ["demo", "strategies --json", "read docs/a.md --blocks"])
 def test_every_command_may_be_cut_off(line: str, folder: Path) -> None:
     done = ran_by_shell(f"($spanwise {line}; echo $? >code) | true", folder)
@@ -659,6 +676,7 @@ def test_every_command_may_be_cut_off(line: str, folder: Path) -> None:
     assert done.err == ""
 
 
+@pytest.mark.process
 def test_words_that_nobody_reads_do_not_cost_the_chunks(folder: Path) -> None:
     """The pipe behind stderr is closed, as in `2> >(head -1)`; chunks and exit code are what they would be."""
     files(folder, {f"docs/bad{number}.md": BINARY for number in range(20)})
@@ -674,6 +692,7 @@ def test_words_that_nobody_reads_do_not_cost_the_chunks(folder: Path) -> None:
     assert whole(folder / "x.jsonl", expected.out)
 
 
+@pytest.mark.process
 def test_a_full_disk_behind_stderr_does_not_cost_the_chunks(folder: Path) -> None:
     expected = ran("chunk", "docs", cwd=folder)
     done = ran_by_shell("$spanwise chunk docs -o x.jsonl 2>/dev/full", folder)
@@ -681,6 +700,7 @@ def test_a_full_disk_behind_stderr_does_not_cost_the_chunks(folder: Path) -> Non
     assert whole(folder / "x.jsonl", expected.out)
 
 
+@pytest.mark.process
 def test_closed_stderr_does_not_cost_the_chunks(folder: Path) -> None:
     expected = ran("chunk", "docs", cwd=folder)
     for jobs in (1, 2):
@@ -688,6 +708,7 @@ def test_closed_stderr_does_not_cost_the_chunks(folder: Path) -> None:
         assert (done.code, done.out) == (expected.code, expected.out)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("line", ["chunk docs/a.md", "chunk docs/a.md --format view", "strategies"])
 def test_closed_stdout_is_an_output_that_can_not_be_written(line: str, folder: Path) -> None:
     done = ran_by_shell(f"$spanwise {line} >&-", folder)
@@ -696,6 +717,7 @@ def test_closed_stdout_is_an_output_that_can_not_be_written(line: str, folder: P
     assert "Traceback" not in done.err
 
 
+@pytest.mark.process
 def test_closed_stdout_does_not_matter_where_a_file_is_written(folder: Path) -> None:
     expected = ran("chunk", "docs/a.md", cwd=folder)
     done = ran_by_shell("$spanwise chunk docs/a.md -o x.jsonl >&-", folder)
@@ -703,6 +725,7 @@ def test_closed_stdout_does_not_matter_where_a_file_is_written(folder: Path) -> 
     assert whole(folder / "x.jsonl", expected.out)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("line", ["chunk -", "read -", "stats -"])
 def test_closed_stdin_is_told(line: str, folder: Path) -> None:
     done = ran_by_shell(f"$spanwise {line} <&-", folder)
@@ -711,12 +734,14 @@ def test_closed_stdin_is_told(line: str, folder: Path) -> None:
     assert "Traceback" not in done.err
 
 
+@pytest.mark.process
 def test_closed_stdin_does_not_matter_where_nobody_reads_it(folder: Path) -> None:
     done = ran_by_shell("$spanwise chunk docs/a.md --jobs 2 <&-", folder)
     assert done.code == 0
     assert len(records(done.out)) == 3
 
 
+@pytest.mark.process
 def test_data_and_words_are_kept_apart(folder: Path) -> None:
     done = ran("chunk", "docs", cwd=folder)
     assert len(records(done.out)) == 4  # every line of stdout is a record
@@ -739,6 +764,7 @@ def without_time(done: Ran) -> tuple[int, bytes, str]:
     return done.code, done.out, done.err.split(" MB in ")[0]
 
 
+@pytest.mark.process
 def test_chunks_are_the_same_with_any_number_of_processes(many: Path) -> None:
     alone = ran("chunk", "docs", "--jobs", "1", cwd=many)
     assert alone.code == 1
@@ -764,6 +790,7 @@ def test_a_file_that_is_named_in_two_ways_is_chunked_once_and_always_alike(folde
     assert len(records(answers.pop())) == 3
 
 
+@pytest.mark.process
 def test_memory_does_not_grow_with_the_number_of_files(tmp_path: Path) -> None:
     """A thousand files more, of 10 MB of records, may take what their names take."""
     text = "# Title\n\n" + "some words of a sentence. " * 120
@@ -795,11 +822,13 @@ def negative(number: int) -> int:
     return -number
 
 
+@pytest.mark.process
 def test_a_job_that_kills_its_worker_costs_no_other() -> None:
     batches = [[1, 2], [3, 4], [5, 6], [7], [8], [9]]
     assert list(in_order(deadly, batches, 2, negative)) == [10, 20, -3, 40, 50, 60, 70, 80, 90]
 
 
+@pytest.mark.process
 def test_a_worker_that_dies_is_a_file_that_failed(folder: Path, capsys: Captured) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spanwise.batches.chunk_files", deadly_for_c)
@@ -825,6 +854,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.process
 def test_workers_may_be_left_while_they_hand_over_what_they_did(tmp_path: Path) -> None:
     """As when the reader of a pipe has had enough: half an answer is never waited for."""
     program = files(tmp_path, {"program.py": LEFT_EARLY}) / "program.py"
@@ -877,6 +907,7 @@ def nothing_left(folder: Path, group: int) -> bool:
     return not living and [path.name for path in folder.iterdir()] == ["docs"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("wait", [0.1, 0.6, 1.5])
 def test_ctrl_c_ends_at_once_and_leaves_nothing(wait: float, jobs: str, long_work: Path) -> None:
@@ -891,6 +922,7 @@ def test_ctrl_c_ends_at_once_and_leaves_nothing(wait: float, jobs: str, long_wor
     assert nothing_left(long_work, process.pid)
 
 
+@pytest.mark.process
 def test_ctrl_c_that_is_pressed_again_and_again_ends_no_worse(long_work: Path) -> None:
     process = started("chunk", "docs", "--jobs", "2", "-o", "out.jsonl", cwd=long_work)
     time.sleep(1.2)
@@ -920,6 +952,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.process
 def test_ctrl_c_is_not_lost_while_processes_start(long_work: Path, tmp_path: Path) -> None:
     program = files(tmp_path, {"program.py": INTERRUPTED_START}) / "program.py"
     command = [sys.executable, str(program), "chunk", "docs", "--jobs", "2", "-o", "out.jsonl"]
@@ -943,12 +976,14 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.process
 def test_ctrl_c_is_for_the_parent_of_every_worker(tmp_path: Path) -> None:
     """A terminal tells all of them; one that heard it would write its traceback over the screen."""
     program = files(tmp_path, {"program.py": WORKERS_ASKED}) / "program.py"
     assert ran_by_shell(f"{sys.executable} {program}", tmp_path).out == b"2 True\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
 def test_who_is_told_to_end_leaves_no_process_and_no_file(ending: signal.Signals, long_work: Path) -> None:
     """As `timeout`, a closed terminal or a service manager do; only the first process is told."""

@@ -145,6 +145,7 @@ def test_the_view_is_not_steered_by_the_text(capsys: Captured) -> None:
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", out)
 
 
+@pytest.mark.process
 def test_a_terminal_gets_the_view_in_colours(folder: Path) -> None:
     code, out = on_terminal("chunk", "page.md", *SMALL, cwd=folder)
     assert code == 0
@@ -155,6 +156,7 @@ def test_a_terminal_gets_the_view_in_colours(folder: Path) -> None:
     assert "documents read" in out or "document read" in out
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_a_terminal_gets_no_colours_where_nobody_wants_them(more: dict[str, str], folder: Path) -> None:
     code, out = on_terminal("chunk", "page.md", *SMALL, cwd=folder, more=more)
@@ -163,10 +165,12 @@ def test_a_terminal_gets_no_colours_where_nobody_wants_them(more: dict[str, str]
     assert "\n  ~ " in out
 
 
+@pytest.mark.process
 def test_no_color_that_is_empty_says_nothing(folder: Path) -> None:
     assert "\x1b[" in on_terminal("chunk", "page.md", cwd=folder, more={"NO_COLOR": ""})[1]  # as no-color.org has it
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("width", [24, 80])
 def test_no_line_of_text_is_wider_than_the_terminal(width: int, folder: Path) -> None:
     files(folder, {"wide.md": "# 数据安全\n\n" + "数据安全与权限管理手册" * 30 + "\n"})
@@ -176,6 +180,7 @@ def test_no_line_of_text_is_wider_than_the_terminal(width: int, folder: Path) ->
     assert all(columns(line) <= width for line in text)
 
 
+@pytest.mark.process
 def test_errors_are_red_on_a_terminal_and_plain_in_a_pipe(folder: Path) -> None:
     files(folder, {"bad.md": b"\x00\xff"})
     assert "\x1b[31merror:\x1b[0m `bad.md`" in on_terminal("chunk", "bad.md", cwd=folder)[1]
@@ -242,6 +247,7 @@ def test_progress_fits_the_terminal(width: int, capsys: Captured, monkeypatch: p
 # ------------------------------------------------------------------------------------------------------------ read
 
 
+@pytest.mark.process
 def test_read_gives_the_text_as_it_is(folder: Path) -> None:
     assert ran("read", "page.md", cwd=folder).out.decode() == PAGE
     files(folder, {"windows.md": b"\xef\xbb\xbf# A\r\n\r\nb"})
@@ -249,6 +255,7 @@ def test_read_gives_the_text_as_it_is(folder: Path) -> None:
     assert ran("read", "-", cwd=folder, piped=PAGE.encode()).out.decode() == PAGE
 
 
+@pytest.mark.process
 def test_read_tells_what_was_not_read_as_it_is(folder: Path) -> None:
     files(folder, {"nul.txt": b"x" * 5000 + b"\x00"})
     done = ran("read", "nul.txt", cwd=folder)
@@ -350,6 +357,7 @@ def test_a_json_list_may_be_written_by_others(options: int, capsys: Captured) ->
     assert figures(capsys, "x.json")["chunks"] == len(made)
 
 
+@pytest.mark.process
 def test_stats_read_what_is_piped_in(folder: Path) -> None:
     for form in ("jsonl", "json", "parquet"):
         done = ran_by_shell(f"$spanwise chunk page.md -q --format {form} | $spanwise stats - --json", folder)
@@ -601,6 +609,7 @@ def test_a_completion_script_knows_commands_and_flags(shell: str, capsys: Captur
         assert word in script
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 @pytest.mark.parametrize(
     ("words", "offered"),

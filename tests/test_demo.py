@@ -6,6 +6,8 @@ import pytest
 
 from spanwise.cli import main
 
+pytestmark = pytest.mark.process
+
 
 def test_the_demo_shows_all_languages(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo"]) == 0

@@ -32,6 +32,8 @@ from spanwise.records import FIELDS
 from spanwise.settings import CONFIG_NAMES, declared_options, load_config
 from spanwise.strategies import STRATEGIES
 
+pytestmark = pytest.mark.process
+
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), DOCS.parent / "README.md"]
 FENCED = re.compile(

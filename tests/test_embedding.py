@@ -160,6 +160,7 @@ def test_universal_reads_the_beginning_of_long_texts() -> None:
     assert np.allclose(long[0], long[1], atol=1e-6)
 
 
+@pytest.mark.process
 def test_universal_needs_no_network() -> None:
     program = """
 import socket, sys
@@ -175,6 +176,7 @@ print(embedder_of("universal").embed(["no network"]).shape)
     assert run.stdout.strip() == "(1, 512)"
 
 
+@pytest.mark.process
 def test_choosing_an_embedder_loads_no_model() -> None:
     program = (
         "import sys; from spanwise.embedding import embedder_of; embedder_of('universal').dimension;"
@@ -229,6 +231,7 @@ def test_without_sentence_transformers(monkeypatch: pytest.MonkeyPatch) -> None:
 # ── an endpoint ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.server
 def test_an_endpoint_keeps_the_protocol(endpoint: Endpoint) -> None:
     assert_keeps_the_protocol(embedder_of("openai:mine"))
     assert {request["path"] for request in endpoint.requests} == {"/v1/embeddings"}
@@ -236,6 +239,7 @@ def test_an_endpoint_keeps_the_protocol(endpoint: Endpoint) -> None:
     assert all(headers["Authorization"] == f"Bearer {KEY}" for headers in endpoint.headers)
 
 
+@pytest.mark.server
 def test_answers_are_put_in_order(endpoint: Endpoint) -> None:
     texts = [f"text number {number}" * (number % 3 + 1) for number in range(150)]
     rows = EndpointEmbedder("mine").embed(texts)
@@ -270,6 +274,7 @@ PASSING: dict[str, Answer] = {
 }
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("name", PASSING)
 def test_what_passes_is_waited_for(endpoint: Endpoint, name: str) -> None:
     pauses: list[float] = []
@@ -280,6 +285,7 @@ def test_what_passes_is_waited_for(endpoint: Endpoint, name: str) -> None:
     assert pauses == ([7.0, 7.0] if name == "too many requests" else [0.5, 1.0])
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("name", PASSING)
 def test_what_does_not_pass_is_an_error(endpoint: Endpoint, name: str) -> None:
     embedder = EndpointEmbedder("mine", wait=lambda seconds: None, timeout=5)
@@ -290,6 +296,7 @@ def test_what_does_not_pass_is_an_error(endpoint: Endpoint, name: str) -> None:
     assert len(endpoint.requests) == 4
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
@@ -309,6 +316,7 @@ def test_what_will_not_get_better_is_said_at_once(endpoint: Endpoint, answer: An
     assert len(endpoint.requests) == 1
 
 
+@pytest.mark.server
 def test_a_vector_of_another_length(endpoint: Endpoint) -> None:
     embedder = EndpointEmbedder("mine")
     assert embedder.dimension == 4
@@ -317,6 +325,7 @@ def test_a_vector_of_another_length(endpoint: Endpoint) -> None:
         embedder.embed(["x"])
 
 
+@pytest.mark.server
 def test_an_endpoint_that_hangs(endpoint: Endpoint) -> None:
     def hang(request: dict[str, Any]) -> Answer:
         endpoint.released.wait(30)

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 import spanwise
+from growth import assert_linear
 from spanwise.stretches import shown_stretches
 
 SMALL: dict[str, Any] = {"max_tokens": 16, "overlap_tokens": 0, "template": "plain"}
@@ -84,9 +85,18 @@ def test_what_a_page_does_not_show_has_no_fragment(text: str) -> None:
     assert set(links(text)) <= {""}
 
 
-@pytest.mark.parametrize("unit", ["a b\n\n", "word ", "- a\n", "| a |\n|---|\n\n", "中文", "<p>a</p>\n\n", "&nbsp;"])
+REPEATED = ["a b\n\n", "word ", "- a\n", "| a |\n|---|\n\n", "中文", "<p>a</p>\n\n", "&nbsp;"]
+
+
+@pytest.mark.parametrize("unit", REPEATED)
+def test_work_grows_with_a_page_that_repeats_itself(unit: str) -> None:
+    assert_linear(lambda size: links(unit * (size // len(unit)), max_tokens=64), 5_000)
+
+
+@pytest.mark.slow
 @pytest.mark.timeout(60)
-def test_a_page_that_repeats_itself_stays_linear(unit: str) -> None:
+@pytest.mark.parametrize("unit", REPEATED)
+def test_a_large_page_that_repeats_itself_has_links(unit: str) -> None:
     assert links(unit * (200_000 // len(unit)), max_tokens=64)[:1] != []
 
 

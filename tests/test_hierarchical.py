@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spanwise
+from growth import assert_linear
 from laws import broken_laws
 from made_markdown import markdown
 from spanwise.cli import main
@@ -188,6 +189,7 @@ def test_a_new_paragraph_changes_only_what_is_near() -> None:
 # ---------------------------------------------------------------------------------------------------------------- check
 
 
+@pytest.mark.slow
 @given(markdown(), st.sampled_from((16, 40, 100)), st.sampled_from((1, 2, 5)), st.sampled_from(("plain", "tags")))
 @settings(max_examples=60)
 def test_whatever_is_made_passes_its_check(text: str, size: int, times: int, template: str) -> None:
@@ -397,10 +399,14 @@ def test_diff_names_parents(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("unit", ["- an item of a list\n", "| a | b |\n", "line = of(code)\n"])
-@pytest.mark.timeout(60)
 def test_one_block_over_many_parents(unit: str) -> None:
     """A block that is cut by hundreds of parents is looked at once, not once a parent."""
-    text = {"|": "| x | y |\n|---|---|\n", "l": "```\n"}.get(unit[0], "") + unit * 20_000
-    document = spanwise.read_text(text)
-    records = [chunk.to_dict() for chunk in spanwise.chunk(document, "hierarchical", max_tokens=32, parent_tokens=64)]
-    assert not broken_laws(document, records, tokenizer_of("cl100k"), 32, 64)
+
+    def work(times: int) -> None:
+        text = {"|": "| x | y |\n|---|---|\n", "l": "```\n"}.get(unit[0], "") + unit * times
+        document = spanwise.read_text(text)
+        chunks = spanwise.chunk(document, "hierarchical", max_tokens=32, parent_tokens=64)
+        records = [chunk.to_dict() for chunk in chunks]
+        assert not broken_laws(document, records, tokenizer_of("cl100k"), 32, 64)
+
+    assert_linear(work, 500)

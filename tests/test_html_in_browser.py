@@ -14,6 +14,8 @@ from browsing import launched
 from landing import SAME_ELEMENT, WIDTH, Site, misled, served
 from spanwise import Block, Chunk, Document, Part
 
+pytestmark = pytest.mark.browser
+
 MENU = """<header><a href="/">Home</a> Rates for Berlin</header><nav><ul><li><a href="#1">Rates for Berlin</a></li>
 <li><a href="#2">Rates for Łódź</a></li><li>The rate is fixed</li><li>安装指南</li><li>はじめに</li></ul></nav>"""
 CONTENTS = "".join(f"<li><a href='#s{n}'>{n}. Setting up part {n % 3}</a></li>" for n in range(1, 6))

@@ -8,11 +8,14 @@ import threading
 from pathlib import Path
 
 import orjson
+import pytest
 
 from command import COMMAND, environment, files, ran, records
 from spanwise.analysis import query_words
 from spanwise.stores import open_store
 from spanwise.stores.values import Filters
+
+pytestmark = pytest.mark.process
 
 DOCUMENTS = 260
 SECTIONS = 4

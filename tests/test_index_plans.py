@@ -60,6 +60,7 @@ def test_a_tenants_plan_holds_and_others_go_by_the_general_settings() -> None:
     assert cli.main(["search", "weather", "--store", "x.db", "--tenant", "somebody"]) == 0
 
 
+@pytest.mark.server
 @pytest.mark.usefixtures("endpoint")
 def test_the_bound_of_calls_is_one_for_all_files(model: Server, capsys: pytest.CaptureFixture[str]) -> None:
     Path("spanwise.toml").write_text(CONFIG.format(calls=2), encoding="utf-8")
@@ -75,6 +76,7 @@ def test_the_bound_of_calls_is_one_for_all_files(model: Server, capsys: pytest.C
     assert said(capsys) == ["unchanged"] * 3
 
 
+@pytest.mark.server
 @pytest.mark.usefixtures("endpoint")
 def test_a_dry_run_asks_nobody(model: Server) -> None:
     Path("spanwise.toml").write_text(CONFIG.format(calls=9), encoding="utf-8")

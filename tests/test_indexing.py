@@ -484,6 +484,7 @@ def test_a_dry_run_tells_and_does_nothing(folder: Path, capsys: Captured, embedd
     assert sorted(path.name for path in folder.iterdir()) == ["docs", "s.db"]
 
 
+@pytest.mark.process
 def test_many_processes_write_the_same(folder: Path, capsys: Captured) -> None:
     files(folder, {f"many/{number}.md": f"# N{number}\n\nWords of {number}.\n" for number in range(40)})
     alone = indexed(capsys, "many", "--jobs", "1")
@@ -504,6 +505,7 @@ def test_nothing_to_index_is_told(folder: Path, capsys: Captured) -> None:
     assert "--store" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_the_summary_for_people(folder: Path) -> None:
     code, shown = on_terminal("index", "docs", "--store", "s.db", "--embedder", "none", cwd=folder)
     assert code == 0
@@ -561,6 +563,7 @@ def inserted(
     return line["chunks"], line["embedded"]
 
 
+@pytest.mark.slow
 def test_one_paragraph_more_embeds_at_most_four(folder: Path, capsys: Captured, embedder: WordEmbedder) -> None:
     blocks = made_text(255, 11, random.Random(8))
     for place in (2, 1_000, len(blocks)):

@@ -17,6 +17,8 @@ from spanwise.documents import Block, Document, LeftOut, Metadata
 from spanwise.inspection import Inspection, page_of
 from spanwise.strategies import STRATEGIES
 
+pytestmark = pytest.mark.browser
+
 ROWS = "\n".join(f"| Łódź {number} | 日本 {number} 😀 |" for number in range(30))
 CODE = "\n".join(f"value_{number} = '{number}'  # 👩‍👩‍👧 <b>&amp;" for number in range(30))
 MIXED = f"""\

@@ -19,6 +19,8 @@ from spanwise.documents import Document
 from spanwise.inspection.looks import units_of
 from spanwise.strategies import STRATEGIES
 
+pytestmark = pytest.mark.browser
+
 LIT = """(index) => {
   document.querySelector(`.gutter [data-chunk="${index}"] .label`).focus({ preventScroll: true });
   const frame = document.querySelector("iframe");

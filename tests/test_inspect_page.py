@@ -58,6 +58,7 @@ def _size(name: str) -> str:
     return f"{Path(name).stat().st_size // 1000:,}"
 
 
+@pytest.mark.process
 def test_the_page_can_go_to_stdout(folder: Path) -> None:
     main(["inspect", "docs/a.md", "--html", "page.html", "-q"])
     done = ran("inspect", "docs/a.md", "--html", "-", cwd=folder)
@@ -65,6 +66,7 @@ def test_the_page_can_go_to_stdout(folder: Path) -> None:
     assert done.err.startswith("stdout: 2 chunks, ")
 
 
+@pytest.mark.process
 def test_what_is_piped_in_needs_a_name(folder: Path) -> None:
     assert ran("inspect", "-", "--html", "page.html", "-q", cwd=folder, piped=PAGE.encode()) == (0, b"", "")
     done = ran("inspect", "-", cwd=folder, piped=PAGE.encode())

@@ -99,6 +99,7 @@ def test_a_style_sheet_loads_nothing(css: str, kept: str) -> None:
     assert harmless(css) == kept
 
 
+@pytest.mark.slow
 def test_a_style_sheet_made_to_be_slow_is_not() -> None:
     assert harmless("url(" * 50_000)
     assert harmless("@import" * 50_000)

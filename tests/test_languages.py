@@ -130,6 +130,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.process
 def test_time_is_bounded() -> None:
     """A million characters of anything take a moment."""
     program = (

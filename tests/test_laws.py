@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spanwise
+from growth import assert_linear
 from hostile import HOSTILE
 from laws import broken_laws
 from made_markdown import markdown
@@ -22,7 +23,11 @@ from spanwise.strategies import STRATEGIES
 from spanwise.tokens import TOKENIZERS, tokenizer_of
 from specifications import specification
 
-ALL_TOKENIZERS = (*TOKENIZERS, "tokenizer.json")
+PAIRS = [
+    *((strategy, "cl100k") for strategy in STRATEGIES),
+    *(("structure", tokenizer) for tokenizer in (*TOKENIZERS, "tokenizer.json") if tokenizer != "cl100k"),
+]
+"""Every strategy and every tokenizer, but not every pair: a strategy sees its tokenizer only through the token map."""
 SIZES = (16, 17, 23, 40, 100, 300, 900, 1_000_000)
 
 
@@ -62,8 +67,8 @@ def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
     return options
 
 
-@pytest.mark.parametrize("tokenizer", ALL_TOKENIZERS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.slow
+@pytest.mark.parametrize(("strategy", "tokenizer"), PAIRS)
 def test_laws_on_made_markdown(strategy: str, tokenizer: str, word_piece: str) -> None:
     name = word_piece if tokenizer == "tokenizer.json" else tokenizer
 
@@ -94,8 +99,8 @@ def test_laws_on_the_specifications(name: str, strategy: str) -> None:
     checked("\n\n".join(examples), "markdown", strategy, "cl100k", {"max_tokens": 100})
 
 
-@pytest.mark.parametrize("tokenizer", ALL_TOKENIZERS)
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.slow
+@pytest.mark.parametrize(("strategy", "tokenizer"), PAIRS)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_laws_on_hostile_text(name: str, strategy: str, tokenizer: str, word_piece: str) -> None:
     size = word_piece if tokenizer == "tokenizer.json" else tokenizer
@@ -104,13 +109,36 @@ def test_laws_on_hostile_text(name: str, strategy: str, tokenizer: str, word_pie
         checked(HOSTILE[name](3000), "markdown", strategy, size, options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", HOSTILE)
+def test_work_grows_with_the_text(name: str, strategy: str) -> None:
+    options: dict[str, Any] = {"max_tokens": 24, **({"parent_tokens": 96} if strategy == "hierarchical" else {})}
+
+    def work(size: int) -> None:
+        document = spanwise.read_text(HOSTILE[name](size))
+        for chunk in spanwise.chunk(document, strategy, **offline(strategy), **options):
+            chunk.to_dict()
+
+    assert_linear(work, 2_500)
+
+
+MEGABYTES = [
+    *((name, "structure") for name in HOSTILE),
+    *((name, strategy) for name in ("no space", "short sentences", "items", "rows", "headings") for strategy in
+      STRATEGIES if strategy != "structure"),
+]  # fmt: skip
+"""Counted lines show no work inside C: at a megabyte, quadratic work there takes minutes."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "strategy"), MEGABYTES)
 @pytest.mark.timeout(60)
 def test_a_megabyte_of_hostile_text(name: str, strategy: str) -> None:
     checked(HOSTILE[name](1_000_000), "markdown", strategy, "cl100k", {"max_tokens": 750})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", ["tags", "breadcrumb"])
 @pytest.mark.parametrize("name", ["huge title", "huge heading", "headings"])
 @pytest.mark.timeout(60)
@@ -118,6 +146,7 @@ def test_a_megabyte_under_a_template(name: str, template: str) -> None:
     checked(HOSTILE[name](1_000_000), "markdown", "structure", "cl100k", {"max_tokens": 64, "template": template})
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_same_bytes_in_another_process(strategy: str) -> None:
     program = (

@@ -32,6 +32,7 @@ def forget() -> None:
     inflections.query_terms.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_all_words_are_those_of_simplemma(language: str) -> None:
     expected = StreamDictionaryFactory().get_dictionary(language)
@@ -80,6 +81,7 @@ def test_without_a_place_to_keep_it(tmp_path: Path, cache: Path, monkeypatch: py
     assert lemmas.lemmas_of("en").get("mice") == "mouse"
 
 
+@pytest.mark.process
 def test_several_processes_make_it_at_the_same_time(cache: Path) -> None:
     code = "from spanwise.analysis.lemmas import lemmas_of; print(lemmas_of('en').get('mice'))"
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(4)]

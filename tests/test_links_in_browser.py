@@ -13,6 +13,8 @@ from browsing import launched
 from landing import WIDTH, Site, missed, served
 from spanwise import Chunk, Document
 
+pytestmark = pytest.mark.browser
+
 PAGES = {
     "repeated": """\
 # Rates

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 
 import spanwise
 from document_laws import assert_document
+from growth import assert_linear
 from spanwise import Block, Document, Link, Part
 from specifications import specification
 
@@ -676,25 +676,24 @@ def test_a_whole_specification_is_read(name: str) -> None:
     read("\n\n".join(example for found in specification(name).values() for example in found))
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
+UNITS = [
         "Ż <figure>x</figure> b\n\n", "<div>\n<figure>x</figure>\n</div>\n\n", "Ż <figure> b\n\n", "<figure>\n\n",
         "<figure><figure>a</figure></figure>\n\n", "a <!-- <figure> ", "<!---->", "[a]: /b\n\nż\n\n", "# ż\n", "- ż\n",
         "[ż](b) ", "> ż\n\n", "[^1]: ż\n\n", "```\nż\n```\n",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("form", ["markdown", "text"])
-def test_reading_takes_linear_time(unit: str, form: str) -> None:
-    def seconds(times: int) -> float:
-        text = unit * times
-        began = process_time()
-        spanwise.read_text(text, format=form)
-        return process_time() - began
+]  # fmt: skip
 
-    seconds(100)
-    small = min(seconds(1000) for _ in range(3))
-    assert seconds(12_000) <= 40 * small + 0.2  # linear is 12, quadratic 144
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("form", ["markdown", "text"])
+def test_reading_grows_with_the_text(unit: str, form: str) -> None:
+    assert_linear(lambda times: spanwise.read_text(unit * times, format=form), 400)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(30)  # even one search through the rest of the text for each unit would take a minute
+@pytest.mark.parametrize("unit", UNITS)
+def test_megabytes_of_markdown_are_read(unit: str) -> None:
+    spanwise.read_text(unit * (3_000_000 // len(unit)))
 
 
 _PIECES = st.sampled_from([

@@ -179,6 +179,7 @@ def alike(text: str) -> None:
         assert walked(compiled.walk, text, wishes) == walked(plain.walk, text, wishes)
 
 
+@pytest.mark.slow
 @given(markdown(), st.lists(st.sampled_from(LINKS), max_size=8))
 def test_markdown_is_walked_alike(text: str, links: list[str]) -> None:
     alike(text)
@@ -213,6 +214,7 @@ def test_the_specifications_are_walked_alike(name: str) -> None:
             alike(example)
 
 
+@pytest.mark.slow
 @given(markdown())
 def test_blocks_are_built_alike(text: str) -> None:
     text = f"# A\n[a]: /b\n### {'long ' * 300}\n[c]: /d\n##\nx\n{text}"
@@ -323,6 +325,7 @@ def records_in_a_new_process(blocked: dict[str, None]) -> list[str]:
     return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
 
 
+@pytest.mark.process
 def test_without_a_compiler_the_same_records_are_made() -> None:
     without = records_in_a_new_process({"spanwise.native.compiled": None})
     usual = records_in_a_new_process({})

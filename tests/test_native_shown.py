@@ -51,6 +51,7 @@ def test_words_of_any_events_are_alike(events: list[Any], limit: int, described:
     assert compiled.words_of(events, limit, described) == plain.words_of(events, limit, described)
 
 
+@pytest.mark.slow
 @given(markdown(), LIMITS)
 def test_words_of_markdown_are_alike(text: str, limit: int) -> None:
     import pyromark

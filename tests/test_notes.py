@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 
 import spanwise
 from document_laws import assert_document
+from growth import assert_linear
 from laws import broken_laws
 from spanwise import Block, Chunk, Document, Link
 from spanwise.tokens import tokenizer_of
@@ -826,9 +826,7 @@ id = "note-7"
     ],
 )  # fmt: skip
 def test_front_matter_that_is_broken_or_hostile_stops_nothing(lines: str) -> None:
-    began = process_time()
     document = read(f"---\nauthor: 'Ann'\n{lines}\n---\n\n# Heading\n\nText.")
-    assert process_time() - began < 10
     assert said(document, document.blocks[-1]) == "Text."
     assert document.metadata.document_id
     (chunk, *_) = spanwise.chunk(document, "heading")
@@ -842,10 +840,8 @@ def test_references_in_front_matter_do_not_blow_up() -> None:
     lines += [f"{this}: &{this} [{', '.join([f'*{last}'] * 9)}]" for last, this in pairwise(names)]
     for key in ("key", "tags", "aliases", "id", "title"):
         text = "---\n" + "\n".join([*lines, f"{key}: *i"]) + "\n---\n\nText."
-        began = process_time()
         document = read(text)
-        spanwise.chunk(document, "heading")[0].to_dict()
-        assert process_time() - began < 10
+        assert len(str(spanwise.chunk(document, "heading")[0].to_dict())) < 100_000
 
 
 @pytest.mark.parametrize(
@@ -856,6 +852,7 @@ def test_toml_that_is_broken_stops_nothing(lines: str) -> None:
     assert said(document, document.blocks[-1]) == "Text."
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "lines",
     ["deep: " + "[" * 30_000 + "]" * 30_000, "deep: " + "[" * 60_000, "deep:\n  " + "- " * 30_000 + "a", "? " * 30_000],
@@ -889,12 +886,10 @@ def test_tags_in_the_front_matters_own_comments_do_not_count() -> None:
 # ── growth ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def seconds(text: str) -> float:
-    began = process_time()
+def chunk_both_ways(text: str) -> None:
     document = spanwise.read_text(text)
     for strategy in ("heading", "window"):
-        spanwise.chunk(document, strategy, "words")
-    return process_time() - began
+        spanwise.chunk(document, strategy, "words", max_tokens=64)
 
 
 def nested_types(size: int) -> str:
@@ -946,16 +941,20 @@ GROWING: dict[str, Callable[[int], str]] = {
 
 
 @pytest.mark.parametrize("name", GROWING)
-def test_time_is_linear(name: str) -> None:
+def test_work_grows_with_the_text(name: str) -> None:
     text = GROWING[name]
-    seconds(text(1_000))
-    small = min(seconds(text(10_000)) for _ in range(3))
-    assert seconds(text(100_000)) <= 40 * small + 0.3  # linear is 10, quadratic 100
+    assert_linear(lambda size: chunk_both_ways(text(size)), 4_000)
 
 
-def test_five_thousand_callouts_are_quick() -> None:
+@pytest.mark.slow
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("name", GROWING)
+def test_megabytes_are_chunked(name: str) -> None:
+    chunk_both_ways(GROWING[name](1_500_000))
+
+
+def test_types_of_five_thousand_callouts() -> None:
     text = "".join(f"## h{number}\n\n> [!section] t{number % 7}\n\nText {number}.\n\n" for number in range(5_000))
-    assert seconds(text) < 20
     assert read(text).blocks[-1].section_type == f"t{4999 % 7}"
 
 
@@ -1141,6 +1140,7 @@ def begins_of(sections: list[Section], found: tuple[Chunk, ...]) -> list[tuple[i
     return [places[len(text[: chunk.char_start].split())] for chunk in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "most"), [(16, 20), (12, 24), (30, 30), (20, 60)])
 @pytest.mark.parametrize("strict", [False, True])
 def test_heading_gives_what_the_rules_give(strict: bool, target: int, most: int) -> None:

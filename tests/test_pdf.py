@@ -37,6 +37,7 @@ def test_a_drawn_pdf_has_the_blocks_that_were_drawn(name: str, language: str, tm
     assert blocks_of(document) == made(name, language).blocks
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", [name for name in PRINTS if name not in LONG_TABLES])
 def test_a_printed_pdf_has_the_blocks_of_its_html(name: str, language: str, tmp_path: Path) -> None:
     document = read_made(printed(name, language).data, tmp_path)
@@ -44,6 +45,7 @@ def test_a_printed_pdf_has_the_blocks_of_its_html(name: str, language: str, tmp_
     assert blocks_of(document) == printed(name, language).blocks
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", ["handbook", "untagged_handbook"])
 def test_every_block_knows_the_headings_above_it(name: str, language: str, tmp_path: Path) -> None:
     document, texts = read_made(printed(name, language).data, tmp_path), TEXTS[language]
@@ -83,6 +85,7 @@ def test_headings_of_the_outline_are_believed_before_their_looks(tmp_path: Path)
     assert blocks_of(read_made(made_sheet.data, tmp_path)) == made_sheet.blocks
 
 
+@pytest.mark.browser
 def test_tags_are_believed_before_looks(tmp_path: Path) -> None:
     said = TEXTS["en"].body
     data = printed_page("tags against looks")
@@ -155,6 +158,7 @@ def test_headers_footers_and_page_numbers_are_left_out_and_listed(language: str,
         ]  # fmt: skip
 
 
+@pytest.mark.browser
 def test_margins_that_a_browser_printed_are_left_out(language: str, tmp_path: Path) -> None:
     document, texts = read_made(printed("furnished", language).data, tmp_path), TEXTS[language]
     told = [("page header", texts.running[0], n) for n in (1, 2, 3)]

@@ -36,6 +36,7 @@ def test_title_author_date_and_language_come_from_the_file(language: str, tmp_pa
     assert (found.updated_at or "").startswith("2000-01-01T00:00:00")
 
 
+@pytest.mark.browser
 def test_a_printed_page_says_its_title_and_language(language: str, tmp_path: Path) -> None:
     found = read_made(printed("handbook", language).data, tmp_path).metadata
     assert (found.title, found.language) == (TEXTS[language].title, language)
@@ -65,6 +66,7 @@ def test_links_know_their_target_their_text_and_their_place(language: str, tmp_p
     assert [document.text[start:].startswith(texts.linked[1]) for start in document.link_starts] == [True]
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", ["leaflet", "untagged_leaflet"])
 def test_a_link_over_two_lines_is_one_link(name: str, language: str, tmp_path: Path) -> None:
     document = read_made(printed(name, language).data, tmp_path)
@@ -99,6 +101,7 @@ def test_links_in_margins_and_captions_don_t_take_the_place_of_others(tmp_path: 
         assert document.text.startswith(link.text, start)
 
 
+@pytest.mark.browser
 def test_links_in_tables_are_listed(tmp_path: Path) -> None:
     document = read_made(printed_page("link in a table"), tmp_path)
     assert targets(document) == [(TARGET, "of Anna")]
@@ -118,6 +121,7 @@ def test_a_column_that_begins_with_a_link_goes_on_with_the_paragraph(language: s
 # ── figures ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.browser
 def test_figures_are_written_under_the_names_that_the_text_has(language: str, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     document = read_made(printed("handbook", language).data, tmp_path, figures=folder)

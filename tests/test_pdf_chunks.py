@@ -80,6 +80,7 @@ def test_the_pdf_gives_the_chunks_of_its_markdown(tokenizer: Tokenizer, tmp_path
     assert [chunk.full_text for chunk in chunks] == [chunk.full_text for chunk in others]
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", ["handbook", "untagged_handbook"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_structure_types_paths_and_pages_in_every_language(name: str, language: str, tmp_path: Path) -> None:

@@ -122,12 +122,14 @@ def test_years_and_initials_at_line_starts_are_no_list(tmp_path: Path) -> None:
 # ── code ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.browser
 def test_a_name_in_code_inside_a_sentence_is_text(tmp_path: Path) -> None:
     first, second = blocks_of(read_made(printed_page("name of code"), tmp_path))
     assert first == Told("paragraph", f"Call mean(left, right) for the mean of both values. {SAID[0]}")
     assert second == Told("paragraph", SAID[1])
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("tagged", [True, False])
 def test_code_keeps_blank_lines_and_indents(tagged: bool, tmp_path: Path) -> None:
     data = printed_page("tagged code" if tagged else "code")

@@ -215,6 +215,7 @@ def test_text_outside_of_the_page_is_left_out_and_listed(tmp_path: Path) -> None
 # ── many files ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.process
 def test_a_batch_goes_on_and_names_every_file_that_fails(tmp_path: Path) -> None:
     good = made("paragraphs", "pl").data
     folder = files(tmp_path / "in", {
@@ -232,6 +233,7 @@ def test_a_batch_goes_on_and_names_every_file_that_fails(tmp_path: Path) -> None
         assert re.search(rf"in/{name}.*{words}", done.err), (name, done.err)
 
 
+@pytest.mark.process
 def test_the_command_line_takes_a_password(tmp_path: Path) -> None:
     files(tmp_path, {"c.pdf": encrypted().data})
     done = ran("chunk", "c.pdf", "--password", SECRET, cwd=tmp_path)
@@ -263,6 +265,7 @@ def harmed(data: bytes, chance: random.Random) -> bytes:
     return bytes(broken)
 
 
+@pytest.mark.browser
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", range(60))
 def test_a_harmed_file_is_read_or_refused(seed: int, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def data_of(name: str, language: str) -> bytes:
 # ── the laws ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize(("name", "language"), ALL)
 def test_the_laws_hold_under_every_strategy(name: str, language: str, tmp_path: Path) -> None:
     document = read_made(data_of(name, language), tmp_path)
@@ -123,6 +124,7 @@ def assert_boxes(document: Document, data: bytes) -> None:
             assert block.kind in {"figure", "table"} or extra.total() <= 0.05 * held.total(), (block, extra)
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize(("name", "language"), ALL)
 def test_boxes_lie_on_the_page_and_hold_their_text(name: str, language: str, tmp_path: Path) -> None:
     data = data_of(name, language)
@@ -147,6 +149,8 @@ def fingerprint(path: str) -> str:
     return hashlib.sha256(said.encode()).hexdigest()
 
 
+@pytest.mark.browser
+@pytest.mark.process
 def test_another_process_reads_the_same(tmp_path: Path) -> None:
     paths = []
     for name, language in ALL:

@@ -160,6 +160,7 @@ def test_a_box_around_a_paragraph_is_no_table(tmp_path: Path) -> None:
     assert blocks_of(read_made(made_sheet.data, tmp_path)) == made_sheet.blocks
 
 
+@pytest.mark.browser
 def test_underlined_words_are_no_table(tmp_path: Path) -> None:
     data = printed_page("underlined")
     assert blocks_of(read_made(data, tmp_path)) == tuple(Told("paragraph", said) for said in SAID)
@@ -180,6 +181,7 @@ def test_a_table_of_contents_is_no_table(tmp_path: Path) -> None:
 # ── over pages ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.browser
 @pytest.mark.parametrize("name", ["long_table", "tagged_long_table"])
 def test_a_printed_table_over_pages_has_its_head_on_each(name: str, language: str, tmp_path: Path) -> None:
     document = read_made(printed(name, language).data, tmp_path)

@@ -15,6 +15,8 @@ from spanwise.stores import open_store
 from spanwise.stores.postgres import PostgresStore, open_postgres, schema
 from spanwise.stores.values import Change, Entry, Filters, Model, Source
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture
 def address() -> Iterator[str]:

@@ -75,6 +75,7 @@ print(gc.collect())
 """
 
 
+@pytest.mark.process
 def test_documents_and_chunks_make_no_cycles() -> None:
     done = subprocess.run([sys.executable, "-c", CYCLES.format(text=TEXT)], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "0"

@@ -364,6 +364,7 @@ def test_without_a_source_the_text_names_the_document() -> None:
     assert spanwise.read_pages(["a", "b"]).document_id == spanwise.read_pages(["a", "b"]).document_id
 
 
+@pytest.mark.process
 def test_ids_are_the_same_in_another_process() -> None:
     program = "import spanwise; print(spanwise.read_text('żółw', tenant_id='t').document_id)"
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONUTF8": "1"}

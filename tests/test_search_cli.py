@@ -65,6 +65,7 @@ def test_words_are_marked_without_colour(folder: Path, capsys: pytest.CaptureFix
     assert shown.err == "1 passage from 1 document\n"
 
 
+@pytest.mark.process
 def test_words_are_painted_on_a_terminal(folder: Path) -> None:
     code, shown = on_terminal("search", "receipts", "--store", "s.db", cwd=folder, columns=100)
     assert code == 0
@@ -152,6 +153,7 @@ def test_weights_come_from_the_config_file(folder: Path, capsys: pytest.CaptureF
     assert "must be a table" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_a_question_may_be_piped_in_and_be_anything(folder: Path) -> None:
     done = ran("search", "-", "--store", "s.db", "--json", cwd=folder, piped=b"receipt \xff\x00 " + b'"*' * 50_000)
     assert done.code == 0

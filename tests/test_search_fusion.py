@@ -128,6 +128,7 @@ def places(cosines: NDArray[np.float64] | None, monkeypatch: pytest.MonkeyPatch)
     return ranks
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", WEAK)
 def test_a_weak_model_does_no_harm(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = places(None, monkeypatch)
@@ -137,6 +138,7 @@ def test_a_weak_model_does_no_harm(kind: str, monkeypatch: pytest.MonkeyPatch) -
         assert sum(rank < most for rank in with_model) >= sum(rank < most for rank in alone), most
 
 
+@pytest.mark.server
 def test_a_good_model_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(1)
     good = 0.6 * answered() + chance.normal(size=(QUESTIONS, TOPICS)) * 0.05

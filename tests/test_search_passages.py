@@ -74,6 +74,7 @@ def options_of(strategy: str) -> dict[str, Any]:
     return {**SIZES.get(strategy, {"max_tokens": 40}), **offline(strategy)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=40)
 @given(text=made_markdown.markdown(), chosen=st.randoms(use_true_random=False), share=st.floats(0.2, 1))
@@ -146,6 +147,7 @@ def test_a_limit_counts_passages_not_chunks() -> None:
     assert [[unit.found.position for unit in one.passage.units] for one in taken] == [[0, 1], [4, 5]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokenizer", ["cl100k", "approx", "words"])
 @settings(max_examples=60)
 @given(text=made_markdown.markdown(), chosen=st.randoms(use_true_random=False), budget=st.integers(16, 200))

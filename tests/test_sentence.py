@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spanwise
+from growth import assert_linear
 from laws import broken_laws
 from spanwise import Chunk
 from spanwise.tokens import tokenizer_of
@@ -152,13 +153,16 @@ def test_prose_cut_anywhere_is_mended(places: list[int]) -> None:
 # linear
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["a", "<figure>x</figure>", "one word, and", "End. a"])
 @pytest.mark.parametrize("options", [{}, {"max_tokens": 1_000_000, "max_chars": 1_000_000}, {"max_tokens": 16}])
-@pytest.mark.timeout(60)
 def test_many_tiny_pages(page: str, options: dict[str, Any]) -> None:
-    document = spanwise.read_pages([page] * 20_000)
-    chunks = spanwise.chunk(document, "sentence", **options)
-    assert "".join("".join(cores(chunks)).split()) == "".join(document.text.split())
+    def work(pages: int) -> None:
+        document = spanwise.read_pages([page] * pages)
+        chunks = spanwise.chunk(document, "sentence", **options)
+        assert "".join("".join(cores(chunks)).split()) == "".join(document.text.split())
+
+    assert_linear(work, 1_000)
 
 
 # what `check` finds when a chunk breaks a promise

@@ -228,6 +228,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.process
 def test_time_is_linear() -> None:
     """A fifth of a million characters of anything take a moment; were it quadratic, they would take hours."""
     program = (

@@ -280,6 +280,7 @@ def test_without_an_endpoint_the_error_says_how_to_name_one(monkeypatch: pytest.
         spanwise.chunk(read(), "smart", endpoint="http://127.0.0.1:1/v1")
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "endpoint", ["ftp://x", "x", "http://", "https://a b", "http://[::1", "http://h:99999", "http://h\n"]
 )

@@ -256,6 +256,7 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pyte
     store.close()
 
 
+@pytest.mark.process
 def test_a_disk_that_fails_is_told(tmp_path: Path) -> None:
     """No file may grow beyond some bytes: for SQLite that is a write that fails."""
     files(tmp_path, {f"docs/{number}.md": f"# {number}\n\n{'word ' * 400}{number}\n" for number in range(100)})
@@ -306,6 +307,7 @@ with store.writing("", None) as writer:
 """
 
 
+@pytest.mark.process
 def test_the_lock_of_a_killed_writer_vanishes_and_a_living_one_is_named(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with subprocess.Popen([sys.executable, "-c", HOLDS, str(path)], stdout=subprocess.PIPE) as process:

@@ -59,7 +59,10 @@ KINDS: dict[str, Callable[[Path], AbstractContextManager[Opening]]] = {
 }
 
 
-@pytest.fixture(params=KINDS)
+EACH_KIND = ["sqlite", pytest.param("postgresql", marks=pytest.mark.server)]
+
+
+@pytest.fixture(params=EACH_KIND)
 def opening(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opening]:
     with KINDS[request.param](tmp_path) as opening:
         yield opening
@@ -500,7 +503,7 @@ TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 STEP = st.tuples(st.sampled_from("abc"), st.sampled_from(("", "t")), st.lists(TEXT, max_size=5), st.booleans())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EACH_KIND)
 @settings(max_examples=25)
 @given(steps=st.lists(STEP, max_size=8))
 def test_a_store_is_what_was_last_written(

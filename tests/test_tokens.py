@@ -190,6 +190,7 @@ def spans(draw: st.DrawFn) -> tuple[str, int, int]:
     return text, start, end
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(spans(), st.sampled_from(["", "\n", "\n\n", " "]))
 def test_exact_is_exact(drawn: tuple[str, int, int], joiner: str) -> None:

@@ -45,6 +45,7 @@ class _Stretches:
         self._begun = 0
         self._offset = 0  # counted as the blocks of a document count it: hidden text as well
         self._code = 0  # elements of code that are open
+        self._scripted = False  # whether a script stands between the last words and the next
 
     def through(self, body: LexborNode) -> None:
         """Walk all below an element."""
@@ -63,6 +64,10 @@ class _Stretches:
         self._edge()
 
     def _take(self, text: str) -> None:
+        if self._scripted and text:
+            self._scripted = False
+            if self._words and (self._words[-1][-1:].isspace() or text[0].isspace()):
+                self._edge()  # some versions of Chromium search no further than a script
         if not self._words and (bare := text.lstrip()):
             self._begun = self._offset + len(text) - len(bare)
             self._words.append(text if self._code else bare)
@@ -81,6 +86,7 @@ class _Stretches:
             return False
         if tag in _HIDDEN or (tag == "dialog" and "open" not in attributes) or (attributes and is_hidden(attributes)):
             self._offset += len(node.text())  # a browser searches as if it weren't there
+            self._scripted |= tag == "script"
             return False
         if tag not in _INLINE:
             self._edge()
