@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "corpora"
-DEMO = ROOT / "src" / "spanwise" / "demo" / "documents"
+DEMO = ROOT / "src" / "spanwise" / "cli" / "demo" / "documents"
 SEED = 7
 
 

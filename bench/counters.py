@@ -85,7 +85,7 @@ def _vocabulary() -> bytes:
 
 def forget() -> None:
     """Empty every cache of words that have been seen, so that a pass over texts meets them for the first time."""
-    from spanwise.tokens import tokenizer_of
+    from spanwise.text.tokens import tokenizer_of
 
     splintr().forget()
     tokenizer_of("cl100k")._splintr.clear_cache()  # type: ignore[attr-defined]

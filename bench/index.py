@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 import orjson
 
-from spanwise.analysis import terms_of
-from spanwise.api import chunk, read
-from spanwise.records import records_of
+from spanwise.pipeline.chunk import chunk, read
+from spanwise.records.record import records_of
 from spanwise.stores import open_store
 from spanwise.stores.values import Change, Entry, Filters, Model, Source
+from spanwise.text.terms import terms_of
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = (1_000, 10_000, 100_000)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
-from spanwise.records import TWO_LEVELS
-from spanwise.strategies import STRATEGIES
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.records.record import TWO_LEVELS
 
 LIMIT = 512
 BOTH = ("markdown", "text")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli.arguments import build_parser
-from spanwise.settings import declared_options
-from spanwise.strategies import STRATEGIES
+from spanwise.pipeline.settings import declared_options
 
 PAGE = Path(__file__).parent / "cli.md"
 MARK = "<!-- from here on: python docs/generate_cli.py -->\n"

@@ -16,11 +16,11 @@ from playwright.sync_api import Browser, Page, Playwright
 
 import spanwise
 from proposing import offline
-from spanwise.documents import Document
+from spanwise.chunking.strategies import strategy_of
+from spanwise.documents.document import Document
 from spanwise.inspection import Inspection, Sizes, page_of
 from spanwise.options import options_of
-from spanwise.pictures import page_pictures
-from spanwise.strategies import strategy_of
+from spanwise.readers.pdf.page_images import page_pictures
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 _CJK_FONTS: Final = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts")

@@ -20,7 +20,7 @@ settings.register_profile(
 )
 settings.load_profile("spanwise")
 
-DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "demo" / "documents"
+DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "cli" / "demo" / "documents"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

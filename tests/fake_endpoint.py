@@ -135,7 +135,7 @@ def topics(starts: Oracle) -> Behaviour:
     """Answer with the lines that an oracle says are starts, and count as `cl100k` does."""
 
     def behave(handler: Handler, request: Request) -> None:
-        from spanwise.tokens import tokenizer_of
+        from spanwise.text.tokens import tokenizer_of
 
         count = tokenizer_of("cl100k").count
         words = json.dumps({"starts": [line.number for line in lines_in(request) if starts(line.text)]})

@@ -19,9 +19,9 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from spanwise import Chunk
-from spanwise.documents import Document
-from spanwise.page_words import PageTokens
-from spanwise.stretches import shown_stretches
+from spanwise.documents.document import Document
+from spanwise.records.links.page_words import PageTokens
+from spanwise.records.links.visible_page import shown_stretches
 
 WIDTH: Final = 800
 PAINT: Final = (1, 254, 3)

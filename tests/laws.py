@@ -12,7 +12,7 @@ from typing import Any
 from pyuegc import EGC
 
 from spanwise import Document
-from spanwise.documents import Block, Part
+from spanwise.documents.document import Block, Part
 
 NEVER_CONTENT = {"front_matter", "comment", "definition"}
 LEFT_OUT_BY = {"structure": {"heading", "rule"}, "smart": {"heading", "rule"}}

@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from spanwise.stores.selection import first_moment, last_moment, moment
+from spanwise.stores.filter_rules import first_moment, last_moment, moment
 from spanwise.stores.values import (
     Candidate,
     Change,

@@ -10,7 +10,7 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from spanwise.documents import Block, Document, LeftOut, Metadata, Page
+from spanwise.documents.document import Block, Document, LeftOut, Metadata, Page
 
 _LEFT: Final = 72
 _WIDTH: Final = A4[0] - 2 * _LEFT

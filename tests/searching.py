@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import spanwise
 from memory_store import MemoryStore
-from spanwise.documents import Document
+from spanwise.documents.document import Document
 from spanwise.embedding import quantized
-from spanwise.indexing.analysing import entries_of, language_of
+from spanwise.indexing.entries import entries_of, language_of
 from spanwise.stores import Store
 from spanwise.stores.values import Change, Model, Source
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.analysis import ANALYSER, matches, query_words, terms_of
-from spanwise.analysis.folding import normalized, with_places
-from spanwise.analysis.splitting import _TOKEN, tokens_in
+from spanwise.text.terms import ANALYSER, matches, query_words, terms_of
+from spanwise.text.terms.folding import normalized, with_places
+from spanwise.text.terms.words import _TOKEN, tokens_in
 from word_pairs import APART, FOUND, WITHIN, pairs
 
 LANGUAGES = ["en", "pl", "de", "ru"]

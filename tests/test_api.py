@@ -36,9 +36,9 @@ from spanwise import (
     StoreError,
     UnreadableError,
 )
-from spanwise.tokens import tokenizer_of
+from spanwise.text.tokens import tokenizer_of
 
-DEMO = sorted((Path(spanwise.__file__).parent / "demo" / "documents").glob("*.md"))
+DEMO = sorted((Path(spanwise.__file__).parent / "cli" / "demo" / "documents").glob("*.md"))
 STRATEGIES = ("structure", "fixed", "simple")
 
 

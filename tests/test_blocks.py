@@ -10,10 +10,10 @@ import pytest
 import spanwise
 from growth import assert_linear
 from laws import broken_laws, by_leaf
-from spanwise.dialects import translate
+from spanwise.chunking.leaf_blocks import leaf_view
 from spanwise.errors import OptionError
-from spanwise.leaves import leaf_view
-from spanwise.tokens import tokenizer_of
+from spanwise.records.dialects import translate
+from spanwise.text.tokens import tokenizer_of
 
 PAGE = """\
 # Клиника

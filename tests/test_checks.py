@@ -14,8 +14,8 @@ import pytest
 import spanwise
 from proposing import offline
 from spanwise.checks import RULES, WARNINGS
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
-from spanwise.strategies import STRATEGIES
 
 Record = dict[str, Any]
 Damage = Callable[[list[Record]], object]

@@ -27,11 +27,11 @@ from command import (
     started,
     without_rights,
 )
-from spanwise.batches import Job, Outcome, chunk_files, in_order
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
+from spanwise.pipeline.files import Job, Outcome, chunk_files, in_order
 from spanwise.readers import EXTENSIONS
-from spanwise.records import FIELDS
-from spanwise.strategies import STRATEGIES
+from spanwise.records.record import FIELDS
 
 PAGE = """\
 # Travel
@@ -647,7 +647,7 @@ def test_a_device_that_is_full_is_told(line: str, folder: Path) -> None:
 def test_nothing_appears_where_chunking_fails_halfway(folder: Path, capsys: Captured) -> None:
     target = files(folder, {"out.jsonl": "old"}) / "out.jsonl"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spanwise.cli.writing.JsonLines.finish", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("spanwise.cli.output.JsonLines.finish", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         code, _, err = chunked(capsys, "docs", "-o", "out.jsonl")
     assert code == 130
     assert err.endswith("error: stopped\n")
@@ -831,7 +831,7 @@ def test_a_job_that_kills_its_worker_costs_no_other() -> None:
 @pytest.mark.process
 def test_a_worker_that_dies_is_a_file_that_failed(folder: Path, capsys: Captured) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spanwise.batches.chunk_files", deadly_for_c)
+        patch.setattr("spanwise.pipeline.files.chunk_files", deadly_for_c)
         code, out, err = chunked(capsys, "docs", "--jobs", "2")
     assert code == 1
     assert {record["metadata"]["file_path"] for record in records(out)} == {"docs/a.md"}
@@ -840,7 +840,7 @@ def test_a_worker_that_dies_is_a_file_that_failed(folder: Path, capsys: Captured
 
 
 LEFT_EARLY = """
-from spanwise.batches import in_order
+from spanwise.pipeline.files import in_order
 
 def huge(numbers):
     return [bytes(30_000_000)]
@@ -963,7 +963,7 @@ def test_ctrl_c_is_not_lost_while_processes_start(long_work: Path, tmp_path: Pat
 
 WORKERS_ASKED = """
 import os, signal, time
-from spanwise.batches import in_order
+from spanwise.pipeline.files import in_order
 
 def asked(numbers):
     time.sleep(0.3)  # long enough for every worker to get its share

@@ -15,9 +15,9 @@ import pytest
 
 import spanwise
 from command import files, on_terminal, ran, ran_by_shell, records
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
 from spanwise.cli.terminal import Progress, columns, fitted, shown, table
-from spanwise.strategies import STRATEGIES
 
 PAGE = """\
 # Travel

@@ -16,8 +16,8 @@ from document_laws import assert_document
 from laws import broken_laws
 from proposing import offline
 from spanwise import Block, Document, Part, UnreadableError
-from spanwise.strategies import STRATEGIES
-from spanwise.tokens import tokenizer_of
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.text.tokens import tokenizer_of
 
 
 def read(text: str, **more: Any) -> Document:

@@ -11,8 +11,8 @@ import pytest
 import spanwise
 from command import files, records
 from spanwise.cli import main
-from spanwise.dialects import DIALECTS, translate
 from spanwise.errors import OptionError
+from spanwise.records.dialects import DIALECTS, translate
 
 PAGE = """\
 Before any heading.

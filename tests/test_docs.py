@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from spanwise.documents import KINDS
+from spanwise.chunking.pieces import ROLES
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.documents.document import KINDS
 from spanwise.options import TEMPLATES
-from spanwise.pieces import ROLES
 from spanwise.readers import EXTENSIONS, FORMATS
-from spanwise.records import FIELDS
-from spanwise.retrieval.values import PARTS, Hit
-from spanwise.retrieval.wishes import Wishes
-from spanwise.strategies import STRATEGIES
-from spanwise.tokens import TOKENIZERS
+from spanwise.records.record import FIELDS
+from spanwise.retrieval.hits import PARTS, Hit
+from spanwise.retrieval.request import Wishes
+from spanwise.text.tokens import TOKENIZERS
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), DOCS.parent / "README.md"]

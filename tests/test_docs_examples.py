@@ -26,11 +26,11 @@ import pytest
 
 from spanwise import cli
 from spanwise.checks import RULES, WARNINGS
-from spanwise.dialects import DIALECTS, FIELDS_OF
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.errors import OptionError
-from spanwise.records import FIELDS
-from spanwise.settings import CONFIG_NAMES, declared_options, load_config
-from spanwise.strategies import STRATEGIES
+from spanwise.pipeline.settings import CONFIG_NAMES, declared_options, load_config
+from spanwise.records.dialects import DIALECTS, FIELDS_OF
+from spanwise.records.record import FIELDS
 
 pytestmark = pytest.mark.process
 

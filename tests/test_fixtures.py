@@ -37,8 +37,8 @@ import pytest
 import spanwise
 from laws import broken_laws
 from spanwise import Chunk, Document
-from spanwise.strategies import STRATEGIES
-from spanwise.tokens import tokenizer_of
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.text.tokens import tokenizer_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
 FILES = sorted(path for name in STRATEGIES for path in (FIXTURES / name).glob("*.md"))

@@ -11,7 +11,7 @@ import pytest
 
 from command import files, without_rights
 from spanwise.errors import SpanwiseError
-from spanwise.folders import Found, find_files
+from spanwise.sources.folder import Found, find_files
 
 
 @pytest.fixture(autouse=True)

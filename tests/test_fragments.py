@@ -9,7 +9,7 @@ import pytest
 
 import spanwise
 from growth import assert_linear
-from spanwise.stretches import shown_stretches
+from spanwise.records.links.visible_page import shown_stretches
 
 SMALL: dict[str, Any] = {"max_tokens": 16, "overlap_tokens": 0, "template": "plain"}
 

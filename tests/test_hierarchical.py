@@ -18,8 +18,8 @@ from growth import assert_linear
 from laws import broken_laws
 from made_markdown import markdown
 from spanwise.cli import main
-from spanwise.dialects import DIALECTS
-from spanwise.tokens import tokenizer_of
+from spanwise.records.dialects import DIALECTS
+from spanwise.text.tokens import tokenizer_of
 
 Record = dict[str, Any]
 Damage = Callable[[list[Record]], Any]
@@ -138,8 +138,8 @@ def test_an_empty_document_has_no_chunks() -> None:
     ],
 )
 def test_defaults_bow(given: dict[str, int], taken: tuple[int, ...]) -> None:
+    from spanwise.chunking.strategies.hierarchical import HierarchicalOptions
     from spanwise.options import options_of
-    from spanwise.strategies.hierarchical import HierarchicalOptions
 
     options = options_of(HierarchicalOptions, given)
     assert (options.min_tokens, options.target_tokens, options.max_tokens, options.parent_tokens) == taken

@@ -17,8 +17,8 @@ from growth import assert_linear
 from laws import broken_laws
 from proposing import offline
 from spanwise import Document, OptionError, Part, UnreadableError
-from spanwise.strategies import STRATEGIES
-from spanwise.tokens import tokenizer_of
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.text.tokens import tokenizer_of
 
 PAGE = """<!DOCTYPE html>
 <html lang="de"><head><meta charset="utf-8"><title>Reisekosten – Handbuch</title>

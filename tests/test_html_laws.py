@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 import spanwise
 from document_laws import assert_document
 from spanwise import Block, Document, Part
-from spanwise.stretches import shown_stretches
+from spanwise.records.links.visible_page import shown_stretches
 
 TAGS = [
     "p",

@@ -11,9 +11,9 @@ import orjson
 import pytest
 
 from command import COMMAND, environment, files, ran, records
-from spanwise.analysis import query_words
 from spanwise.stores import open_store
 from spanwise.stores.values import Filters
+from spanwise.text.terms import query_words
 
 pytestmark = pytest.mark.process
 

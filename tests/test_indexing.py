@@ -15,19 +15,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spanwise
-import spanwise.cli.indexing as command
+import spanwise.cli.commands.index as command
 from command import files, on_terminal, records
-from spanwise.analysis import query_words, terms_of
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
 from spanwise.embedding import Embedder
 from spanwise.errors import MissingExtraError, OptionError
-from spanwise.indexing.addresses import addresses_of, targets_of
-from spanwise.indexing.analysing import entries_of, lead_of, searched_text
-from spanwise.indexing.matching import matched
-from spanwise.indexing.naming import gone, named, place_of
+from spanwise.indexing.diff import matched
+from spanwise.indexing.entries import entries_of, lead_of, searched_text
+from spanwise.indexing.identity import gone, named, place_of
+from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.stores import open_store
-from spanwise.stores.sqlite.writing import SqliteWriter
+from spanwise.stores.sqlite.writer import SqliteWriter
 from spanwise.stores.values import Filters, Known, Stored, record_hash
+from spanwise.text.terms import query_words, terms_of
 from stored import WordEmbedder, entry, parent_entry
 
 Captured = pytest.CaptureFixture[str]
@@ -524,7 +525,7 @@ def test_progress_tells_every_stage() -> None:
 
 
 @pytest.mark.usefixtures("endpoint")
-@pytest.mark.parametrize("strategy", sorted(spanwise.strategies.STRATEGIES))
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
 def test_every_strategy_can_be_indexed(strategy: str, folder: Path, capsys: Captured, embedder: WordEmbedder) -> None:
     lines = indexed(capsys, "docs", "--strategy", strategy, embedder="auto")
     assert set(statuses(lines).values()) == {"added"}

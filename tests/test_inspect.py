@@ -13,9 +13,9 @@ import spanwise
 from browsing import CONTRAST, CORES, DETAILS, MARKED, WHOLE_TEXT, html_of, launched, positions, records_of, visited
 from conftest import DEMO
 from pdf_with_boxes import report
-from spanwise.documents import Block, Document, LeftOut, Metadata
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.documents.document import Block, Document, LeftOut, Metadata
 from spanwise.inspection import Inspection, page_of
-from spanwise.strategies import STRATEGIES
 
 pytestmark = pytest.mark.browser
 

@@ -14,10 +14,10 @@ import spanwise
 from browsing import CONTRAST, html_of, launched, records_of, visited
 from command import files
 from made_pages import HOSTILE, MIXED, RENDERED, STORED
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
-from spanwise.documents import Document
-from spanwise.inspection.looks import units_of
-from spanwise.strategies import STRATEGIES
+from spanwise.documents.document import Document
+from spanwise.inspection.rendered_page import units_of
 
 pytestmark = pytest.mark.browser
 

@@ -18,12 +18,13 @@ import spanwise
 from browsing import html_of
 from command import files, ran, records
 from pdf_with_boxes import report
-from spanwise.cli import inspecting, main
-from spanwise.documents import Document
+from spanwise.cli import main
+from spanwise.cli.commands import inspect
+from spanwise.documents.document import Document
 from spanwise.errors import MissingExtraError, UnreadableError
 from spanwise.inspection.sheets import sheets_of
 from spanwise.inspection.values import Inspection
-from spanwise.pictures import page_pictures
+from spanwise.readers.pdf.page_images import page_pictures
 
 PAGE = "# Travel\n\nTrips are booked in the portal. 😀\n\n## Rates\n\nThey rise.\n"
 
@@ -139,7 +140,7 @@ def test_the_same_document_gives_the_same_page(folder: Path) -> None:
 def test_a_pdf_gets_pictures_unless_they_are_not_wanted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of PDFs isn't needed for this: what it would give stands in its place."""
     document = report(folder / "report.pdf", 2)
-    monkeypatch.setattr(inspecting, "document_of", lambda job: (document, 0))
+    monkeypatch.setattr(inspect, "document_of", lambda job: (document, 0))
     counts = []
     for more in ([], ["--no-pictures"], ["--pictures-up-to", "1"]):
         assert main(["inspect", "report.pdf", "--html", "page.html", *more]) == 0
@@ -150,7 +151,7 @@ def test_a_pdf_gets_pictures_unless_they_are_not_wanted(folder: Path, monkeypatc
 
 def test_a_document_with_pages_that_is_no_pdf_has_no_pictures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = spanwise.read_pages(["One.", "Two."])
-    monkeypatch.setattr(inspecting, "document_of", lambda job: (document, 0))
+    monkeypatch.setattr(inspect, "document_of", lambda job: (document, 0))
     assert main(["inspect", "docs/a.md", "--html", "page.html"]) == 0
     assert "<img" not in (folder / "page.html").read_text("utf-8")
 

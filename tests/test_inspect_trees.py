@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import spanwise
 from browsing import html_of
-from spanwise.inspection.looks import units_of
-from spanwise.inspection.trees import harmless, tree_of
+from spanwise.inspection.rendered_page import units_of
+from spanwise.inspection.safe_tree import harmless, tree_of
 
 PIECES = [
     "<p>", "</p>", "<div class=a onclick='x()'>", "</div>", "words ", "&lt;b&gt;", "<script>x()</script>", "<b>",

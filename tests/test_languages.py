@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import spanwise.languages
-from spanwise.languages import LANGUAGES, guess_language
+import spanwise.text.languages
+from spanwise.text.languages import LANGUAGES, guess_language
 
 SHORT = {
     "en": ["Where is the file?", "This is it.", "Hello", "Install the package and run it."],
@@ -134,9 +134,9 @@ HOSTILE = [
 def test_time_is_bounded() -> None:
     """A million characters of anything take a moment."""
     program = (
-        "from spanwise.languages import guess_language\n"
+        "from spanwise.text.languages import guess_language\n"
         f"for unit in {HOSTILE!r}:\n"
         "    for text in (unit * (1_000_000 // len(unit)), '`' * 9_999 + unit * 10_000): guess_language(text)\n"
     )
-    source = Path(spanwise.languages.__file__).parents[1]
+    source = Path(spanwise.__file__).parents[1]
     subprocess.run([sys.executable, "-X", "utf8", "-c", program], cwd=source, check=True, timeout=60)

@@ -18,9 +18,9 @@ from hostile import HOSTILE
 from laws import broken_laws
 from made_markdown import markdown
 from proposing import offline
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.readers import FORMATS
-from spanwise.strategies import STRATEGIES
-from spanwise.tokens import TOKENIZERS, tokenizer_of
+from spanwise.text.tokens import TOKENIZERS, tokenizer_of
 from specifications import specification
 
 PAIRS = [

@@ -14,7 +14,7 @@ from simplemma.strategies.dictionaries import StreamDictionaryFactory
 from simplemma.strategies.dictionaries.dictionary_factory import DATA_FOLDER
 
 import spanwise
-from spanwise.analysis import inflections, is_ready, lemmas, prepare, query_words
+from spanwise.text.terms import is_ready, lemmas, prepare, query_words, stems
 
 
 @pytest.fixture
@@ -27,9 +27,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def forget() -> None:
-    for remembered in (lemmas.lemmas_of, lemmas._version, inflections.inflections_of):
+    for remembered in (lemmas.lemmas_of, lemmas._version, stems.inflections_of):
         remembered.cache_clear()
-    inflections.query_terms.cache_clear()
+    stems.query_terms.cache_clear()
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_without_a_place_to_keep_it(tmp_path: Path, cache: Path, monkeypatch: py
 
 @pytest.mark.process
 def test_several_processes_make_it_at_the_same_time(cache: Path) -> None:
-    code = "from spanwise.analysis.lemmas import lemmas_of; print(lemmas_of('en').get('mice'))"
+    code = "from spanwise.text.terms.lemmas import lemmas_of; print(lemmas_of('en').get('mice'))"
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(4)]
     assert [process.communicate()[0].strip() for process in running] == ["mouse"] * 4
     assert len(list((cache / "words").iterdir())) == 1

@@ -15,7 +15,7 @@ from spanwise import Block, Document, Link, Part
 from specifications import specification
 
 ROOT = Path(__file__).parents[1]
-DEMO = sorted((ROOT / "src" / "spanwise" / "demo" / "documents").glob("*.md"))
+DEMO = sorted((ROOT / "src" / "spanwise" / "cli" / "demo" / "documents").glob("*.md"))
 
 
 def read(text: str) -> Document:

@@ -18,12 +18,12 @@ import spanwise
 from conftest import DEMO
 from made_markdown import markdown
 from spanwise import native
-from spanwise.documents import KINDS, LEFT_OUT_KINDS, Block, Document, Metadata, Part
+from spanwise.chunking.pieces import Plan, Settled
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, Block, Document, Metadata, Part
 from spanwise.native import compiled, plain
 from spanwise.native.sections import DRAFTED_AS, Sizes
-from spanwise.pieces import Plan, Settled
-from spanwise.readers.blocks import LONGEST_NAME, Builder, Seen
-from spanwise.strategies import STRATEGIES
+from spanwise.readers.builder import LONGEST_NAME, Builder, Seen
 from specifications import specification
 
 BEGUN = array("B", [1, 0, 3, 7])
@@ -165,8 +165,8 @@ def test_a_token_that_nobody_knows_is_refused() -> None:
 def walked(walk: Callable[..., Any], text: str, wishes: tuple[bool, ...]) -> Any:
     import pyromark
 
-    from spanwise.readers.markdown import KINDS as NAMES
-    from spanwise.readers.markdown import SHAPES
+    from spanwise.readers.markdown.reader import KINDS as NAMES
+    from spanwise.readers.markdown.reader import SHAPES
 
     flags = pyromark.Options
     options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_TASKLISTS | flags.ENABLE_WIKILINKS
@@ -250,8 +250,8 @@ def test_items_are_nested_alike(text: str, pairs: list[tuple[int, int]]) -> None
     ],
 )
 def test_events_of_another_parser_are_refused(events: Any) -> None:
-    from spanwise.readers.markdown import KINDS as NAMES
-    from spanwise.readers.markdown import SHAPES
+    from spanwise.readers.markdown.reader import KINDS as NAMES
+    from spanwise.readers.markdown.reader import SHAPES
 
     with pytest.raises((TypeError, ValueError)):
         compiled.walk("abc", events, NAMES, SHAPES, True, True, True)

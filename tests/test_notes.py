@@ -20,7 +20,7 @@ from document_laws import assert_document
 from growth import assert_linear
 from laws import broken_laws
 from spanwise import Block, Chunk, Document, Link
-from spanwise.tokens import tokenizer_of
+from spanwise.text.tokens import tokenizer_of
 
 
 def read(text: str, **metadata: Any) -> Document:

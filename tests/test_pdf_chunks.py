@@ -12,7 +12,7 @@ from pdf_makers import made
 from pdf_prints import printed
 from pdf_texts import LANGUAGES, TEXTS
 from spanwise import Tokenizer
-from spanwise.tokens import tokenizer_of
+from spanwise.text.tokens import tokenizer_of
 from test_seeds import WORDS, checked, paragraph, sentence
 
 ROW = 12.0

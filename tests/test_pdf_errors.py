@@ -19,7 +19,7 @@ from pdf_makers import made
 from pdf_prints import printed
 from pdf_texts import LANGUAGES, TEXTS
 from spanwise import Document, SpanwiseError, UnreadableError
-from spanwise.tokens import tokenizer_of
+from spanwise.text.tokens import tokenizer_of
 
 SECRET = "swordfish"
 SAID = TEXTS["en"].body

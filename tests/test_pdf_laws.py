@@ -26,8 +26,8 @@ from pdf_prints import PRINTS, printed
 from pdf_texts import LANGUAGES
 from proposing import offline
 from spanwise import Block, Document
-from spanwise.strategies import STRATEGIES
-from spanwise.tokens import tokenizer_of
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.text.tokens import tokenizer_of
 
 LIMIT = 100
 ALL = [(name, language) for name in (*MAKERS, *PRINTS) for language in LANGUAGES]

@@ -17,10 +17,10 @@ from command import files, records, started
 from fake_endpoint import Server, hang, saying, serving, status, topics
 from laws import broken_laws
 from spanwise import OptionError
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
-from spanwise.settings import DEFAULT_PLANS, Config, load_config, plans_of
-from spanwise.strategies import STRATEGIES
-from spanwise.tokens import tokenizer_of
+from spanwise.pipeline.settings import DEFAULT_PLANS, Config, load_config, plans_of
+from spanwise.text.tokens import tokenizer_of
 
 Captured = pytest.CaptureFixture[str]
 KEY = "sk-very-secret-0123456789"
@@ -245,7 +245,7 @@ def test_bounds_hold_over_all_files(folder: Path, capsys: Captured, server: Serv
 
 @pytest.mark.server
 def test_a_dead_endpoint_is_no_error(folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwise.proposals.asking.FIRST_WAIT", 0.005)
+    monkeypatch.setattr("spanwise.chunking.proposers.scheduler.FIRST_WAIT", 0.005)
     files(folder, {f"many/{number:02}.md": f"# {number}\n\n{PAGE}" for number in range(40)})
     with serving(status(500)) as server:
         code, out, err = ran(capsys, "chunk", "many", *SMART, "--endpoint", server.url)

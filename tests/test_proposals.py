@@ -40,10 +40,10 @@ from fake_endpoint import (
 )
 from laws import broken_laws
 from spanwise import Chunk, Proposer, Report
-from spanwise.proposals import asking, breaker
-from spanwise.proposals.breaker import Breaker, Trouble
-from spanwise.proposals.cache import AnswerCache, key_of
-from spanwise.tokens import tokenizer_of
+from spanwise.chunking.proposers import circuit_breaker, scheduler
+from spanwise.chunking.proposers.answer_cache import AnswerCache, key_of
+from spanwise.chunking.proposers.circuit_breaker import Breaker, Trouble
+from spanwise.text.tokens import tokenizer_of
 
 pytestmark = pytest.mark.server
 
@@ -66,7 +66,7 @@ HEALTHY = topics(starts)
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for hundredths of what people wait."""
-    monkeypatch.setattr(asking, "FIRST_WAIT", 0.005)
+    monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.005)
 
 
 @pytest.fixture
@@ -306,7 +306,7 @@ def test_the_endpoint_is_given_the_time_that_it_asks_for(folder: str, monkeypatc
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr("spanwise.proposals.asking.asyncio.sleep", sleep)
+    monkeypatch.setattr("spanwise.chunking.proposers.scheduler.asyncio.sleep", sleep)
     with serving(in_turn(status(429, Retry_After="17"), HEALTHY)) as server:
         _, report = asked(server, folder)
     assert report.fallbacks == 0
@@ -450,7 +450,7 @@ def test_bounds_hold_for_all_documents_of_a_proposer(folder: str) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_chaos(seed: int, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "FIRST_REST", 0.01)
+    monkeypatch.setattr(circuit_breaker, "FIRST_REST", 0.01)
     chance = random.Random(seed)
     faults = [behaviour for name, behaviour in DEAD.items() if "429 for" not in name and "429 until" not in name]
     most = chance.randrange(20, 60)
@@ -475,16 +475,16 @@ def test_chaos(seed: int, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_breaker_opens_after_failures_in_a_row_and_lets_one_try() -> None:
     one = Breaker()
-    for _ in range(breaker.FAILURES - 1):
+    for _ in range(circuit_breaker.FAILURES - 1):
         one.failed(0.0, Trouble.FAULT)
         assert one.allows(0.0)
     one.failed(0.0, Trouble.FAULT)
-    assert not one.allows(breaker.FIRST_REST - 1)
-    assert one.allows(breaker.FIRST_REST)
-    assert not one.allows(breaker.FIRST_REST)  # the others don't try as well
-    one.failed(breaker.FIRST_REST, Trouble.FAULT)
-    assert not one.allows(3 * breaker.FIRST_REST - 1)  # it rests twice as long
-    assert one.allows(3 * breaker.FIRST_REST)
+    assert not one.allows(circuit_breaker.FIRST_REST - 1)
+    assert one.allows(circuit_breaker.FIRST_REST)
+    assert not one.allows(circuit_breaker.FIRST_REST)  # the others don't try as well
+    one.failed(circuit_breaker.FIRST_REST, Trouble.FAULT)
+    assert not one.allows(3 * circuit_breaker.FIRST_REST - 1)  # it rests twice as long
+    assert one.allows(3 * circuit_breaker.FIRST_REST)
     one.succeeded()
     assert one.allows(0.0)
     assert one.allows(0.0)
@@ -511,16 +511,16 @@ def test_some_troubles_weigh_more(trouble: Trouble, times: int) -> None:
 
 def test_a_busy_endpoint_is_waited_for_but_not_for_ever() -> None:
     one = Breaker()
-    for now in range(0, int(breaker.PATIENCE), 2):
+    for now in range(0, int(circuit_breaker.PATIENCE), 2):
         one.failed(float(now), Trouble.BUSY)
         assert one.allows(float(now))
-    one.failed(breaker.PATIENCE, Trouble.BUSY)
-    assert not one.allows(breaker.PATIENCE)
+    one.failed(circuit_breaker.PATIENCE, Trouble.BUSY)
+    assert not one.allows(circuit_breaker.PATIENCE)
 
 
 def test_an_endpoint_that_comes_back_is_asked_again(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breaker, "FIRST_REST", 0.0)
-    monkeypatch.setitem(asking._TRIES, Trouble.FAULT, 2)
+    monkeypatch.setattr(circuit_breaker, "FIRST_REST", 0.0)
+    monkeypatch.setitem(scheduler._TRIES, Trouble.FAULT, 2)
     with serving(in_turn(*[status(500)] * 6, HEALTHY)) as server, Proposer(**options(server, folder)) as proposer:
         found = [spanwise.chunk(spanwise.read_text(f"{TEXT} {at}"), "smart", proposer=proposer) for at in range(6)]
         assert proposer.report.fallbacks > 0
@@ -601,7 +601,7 @@ def test_the_cache_is_bounded_and_keeps_what_was_used_last(folder: str) -> None:
 
 WRITER = """
 import sys
-from spanwise.proposals.cache import AnswerCache, key_of
+from spanwise.chunking.proposers.answer_cache import AnswerCache, key_of
 cache = AnswerCache(sys.argv[1], 10)
 for number in range(150):
     key = key_of("m", (("user", f"{sys.argv[2]} {number}"),))
@@ -628,8 +628,8 @@ def hanging(folder: str) -> Iterator[dict[str, Any]]:
 
 def test_closing_breaks_off_what_is_under_way(hanging: dict[str, Any]) -> None:
     proposer = Proposer(**hanging)
-    from spanwise.api import begin
-    from spanwise.strategies.smart import Smart
+    from spanwise.chunking.strategies.smart import Smart
+    from spanwise.pipeline.chunk import begin
 
     task = begin(DOCUMENT, "smart", "cl100k", (), {}).task
     proposer.ask(task, Smart().questions(task))

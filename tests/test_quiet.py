@@ -10,7 +10,7 @@ import threading
 import pytest
 
 import spanwise
-from spanwise.quiet import collector_paused
+from spanwise.native.gc_pause import collector_paused
 
 
 def test_the_collector_runs_again_afterwards() -> None:

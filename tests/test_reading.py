@@ -18,7 +18,7 @@ import spanwise
 from document_laws import assert_document
 from spanwise import Document, Metadata, OptionError, SpanwiseError, UnreadableError
 
-DEMO = Path(spanwise.__file__).parent / "demo" / "documents"
+DEMO = Path(spanwise.__file__).parent / "cli" / "demo" / "documents"
 JAPANESE = (
     "この手順書は、保守の依頼を受けてから報告書に署名をもらうまでの流れを説明します。電源を切って、ケーブルを抜き、"
     "ふたを開けてください。温度は二十度から二十五度の間で測定します。\n\n担当者は結果を記録し、上司に報告しなければなりません。"

@@ -15,11 +15,11 @@ from conftest import DEMO
 from memory_store import MemoryStore
 from searching import TableEmbedder, note, stored
 from spanwise import OptionError, StoreError, Weights
-from spanwise.documents import Document
+from spanwise.documents.document import Document
 from spanwise.errors import SpanwiseError
-from spanwise.retrieval import searching
-from spanwise.retrieval.queries import MOST_CHARACTERS, MOST_WORDS, Query, Word, bm25_parts, prepared
-from spanwise.retrieval.values import PARTS
+from spanwise.retrieval import search as search_module
+from spanwise.retrieval.hits import PARTS
+from spanwise.retrieval.query import MOST_CHARACTERS, MOST_WORDS, Query, Word, bm25_parts, prepared
 from spanwise.stores import Store, open_store
 from spanwise.stores.values import Candidate, Statistics
 
@@ -83,15 +83,15 @@ def test_bm25_is_the_textbook_one() -> None:
 
 
 def test_forms_of_a_word_count_as_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    from spanwise.analysis import QueryWord
-    from spanwise.retrieval import queries
+    from spanwise.retrieval import query as query_module
+    from spanwise.text.terms import QueryWord
 
     class Shelf:
         def statistics(self, terms: Any) -> Statistics:
             return Statistics(100, 10.0, {"run": 30, "ran": 80, "rare": 1})
 
     monkeypatch.setattr(
-        queries, "query_words", lambda _: [QueryWord("run", ("run", "ran")), QueryWord("rare", ("rare",))]
+        query_module, "query_words", lambda _: [QueryWord("run", ("run", "ran")), QueryWord("rare", ("rare",))]
     )
     query = prepared("run rare", Shelf())  # type: ignore[arg-type]
     assert [word.weight for word in query.words] == pytest.approx([math.log1p(0.5 / 100.5), math.log1p(99.5 / 1.5)])
@@ -315,7 +315,7 @@ class Meaning(TableEmbedder):
 
 def test_a_model_finds_what_no_word_does(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stored(notes(), store=store, embedder=Meaning())
-    monkeypatch.setattr(searching, "embedder_of", lambda name: Meaning() if name == "meaning" else name)
+    monkeypatch.setattr(search_module, "embedder_of", lambda name: Meaning() if name == "meaning" else name)
     hits = spanwise.search("Kopfschutz", store)
     assert names(hits)[:1] == ["safety"]
     assert hits[0].explain.cosine == pytest.approx(1, abs=0.02)
@@ -325,7 +325,7 @@ def test_a_model_finds_what_no_word_does(store: Any, monkeypatch: pytest.MonkeyP
 
 def test_another_model_is_refused(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stored(notes(), store=store, embedder=Meaning())
-    monkeypatch.setattr(searching, "embedder_of", lambda chosen: chosen)
+    monkeypatch.setattr(search_module, "embedder_of", lambda chosen: chosen)
     with pytest.raises(OptionError, match="must be the model whose vectors the store holds"):
         spanwise.search("x", store, embedder=Meaning("other"))
     with pytest.raises(OptionError, match="must be the model"):
@@ -338,7 +338,7 @@ def test_a_model_that_can_not_be_had_leaves_the_words(store: Any, monkeypatch: p
     def missing(name: Any) -> Any:
         raise spanwise.MissingExtraError(str(name), "is not installed", hint="pip install it")
 
-    monkeypatch.setattr(searching, "embedder_of", missing)
+    monkeypatch.setattr(search_module, "embedder_of", missing)
     hits = spanwise.search("portal", store)
     assert names(hits) == names(spanwise.search("portal", store, embedder=None))
     assert len(hits.notes) == 1
@@ -354,7 +354,7 @@ def test_an_endpoint_that_is_down_leaves_the_words(store: Any, monkeypatch: pyte
             raise SpanwiseError("http://127.0.0.1:1", "does not answer")
 
     stored(notes(), store=store, embedder=Meaning())
-    monkeypatch.setattr(searching, "embedder_of", lambda _: Down())
+    monkeypatch.setattr(search_module, "embedder_of", lambda _: Down())
     hits = spanwise.search("portal", store)
     assert set(names(hits)) == {"travel", "safety"}
     assert "does not answer" in hits.notes[0]

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import spanwise
 from searching import note, stored
-from spanwise.documents import Document
-from spanwise.retrieval import searching
+from spanwise.documents.document import Document
+from spanwise.retrieval import search as search_module
 from spanwise.retrieval.fusion import Opinion, fused, opinion_of
 
 Vectors = NDArray[np.float32]
@@ -120,7 +120,7 @@ def places(cosines: NDArray[np.float64] | None, monkeypatch: pytest.MonkeyPatch)
     store = stored(documents, embedder=model)
     kept = FixedShelf(store.shelf(""))
     monkeypatch.setattr(store, "shelf", lambda _: kept)
-    monkeypatch.setattr(searching, "embedder_of", lambda _: model)
+    monkeypatch.setattr(search_module, "embedder_of", lambda _: model)
     ranks = []
     for question, answer in questions:
         names = [hit.document_id for hit in spanwise.search(question, store, limit=20)]

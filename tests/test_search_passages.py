@@ -15,15 +15,15 @@ import made_markdown
 import spanwise
 from proposing import offline
 from searching import note, stored
-from spanwise.documents import Document
-from spanwise.retrieval.budgets import Taken, gathered, within_budget
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.documents.document import Document
+from spanwise.retrieval.budget import Taken, gathered, within_budget
+from spanwise.retrieval.hits import Explanation
 from spanwise.retrieval.passages import Passage, Unit, as_units
 from spanwise.retrieval.ranking import Ranked
-from spanwise.retrieval.values import Explanation
 from spanwise.stores import open_store
 from spanwise.stores.values import Found
-from spanwise.strategies import STRATEGIES
-from spanwise.tokens import Tokenizer, tokenizer_of
+from spanwise.text.tokens import Tokenizer, tokenizer_of
 
 SIZES = {"simple": {"max_chars": 120}, "sentence": {"max_tokens": 40, "max_chars": 150}}
 

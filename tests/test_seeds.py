@@ -10,8 +10,8 @@ import pytest
 import spanwise
 from laws import broken_laws
 from spanwise import Chunk, Document, Tokenizer
-from spanwise.sentences import sentence_starts
-from spanwise.tokens import tokenizer_of
+from spanwise.text.sentences import sentence_starts
+from spanwise.text.tokens import tokenizer_of
 
 WORDS = ("day", "night", "water", "fire", "house", "road", "city", "river", "stone", "tree")
 

@@ -13,7 +13,7 @@ import spanwise
 from growth import assert_linear
 from laws import broken_laws
 from spanwise import Chunk
-from spanwise.tokens import tokenizer_of
+from spanwise.text.tokens import tokenizer_of
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 TEXTS = st.lists(

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import spanwise.sentences
-from spanwise.abbreviations import ABBREVIATIONS, ENDERS, NUMBERED, STARTERS
-from spanwise.sentences import sentence_starts
+import spanwise.text.sentences
+from spanwise.text.abbreviations import ABBREVIATIONS, ENDERS, NUMBERED, STARTERS
+from spanwise.text.sentences import sentence_starts
 
 EGC = pytest.importorskip("pyuegc").EGC
 PASSAGES = Path(__file__).parent / "data" / "sentences"
@@ -232,10 +232,10 @@ HOSTILE = [
 def test_time_is_linear() -> None:
     """A fifth of a million characters of anything take a moment; were it quadratic, they would take hours."""
     program = (
-        "from spanwise.sentences import sentence_starts\n"
+        "from spanwise.text.sentences import sentence_starts\n"
         f"for unit in {HOSTILE!r}:\n"
         "    text = unit * (200_000 // len(unit))\n"
         "    sentence_starts(text, 0, len(text), 'de')\n"
     )
-    source = Path(spanwise.sentences.__file__).parents[1]
+    source = Path(spanwise.__file__).parents[1]
     subprocess.run([sys.executable, "-X", "utf8", "-c", program], cwd=source, check=True, timeout=60)

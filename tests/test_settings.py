@@ -9,10 +9,10 @@ import orjson
 import pytest
 
 from command import files, records
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
 from spanwise.errors import OptionError
-from spanwise.settings import Layer, Value, declared_options, find_config, in_force, load_config, settings_of
-from spanwise.strategies import STRATEGIES
+from spanwise.pipeline.settings import Layer, Value, declared_options, find_config, in_force, load_config, settings_of
 
 CONFIG = """\
 max_tokens = 512

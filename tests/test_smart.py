@@ -15,8 +15,8 @@ import spanwise
 from laws import broken_laws
 from made_markdown import markdown
 from spanwise import Chunk, Document, OptionError, Window
-from spanwise.proposals.prompt import WrongAnswerError, messages_of, starts_in
-from spanwise.tokens import tokenizer_of
+from spanwise.chunking.proposers.prompt import WrongAnswerError, messages_of, starts_in
+from spanwise.text.tokens import tokenizer_of
 
 TEXT = """\
 ---
@@ -314,6 +314,6 @@ def test_a_proposer_is_for_smart_and_says_itself_whom_to_ask() -> None:
 
 
 def test_without_the_client_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwise.proposals.terms.find_spec", lambda _: None)
+    monkeypatch.setattr("spanwise.chunking.proposers.endpoint_settings.find_spec", lambda _: None)
     with pytest.raises(spanwise.MissingExtraError, match=r"spanwise\[smart\]"):
         spanwise.Proposer(endpoint="http://127.0.0.1:1/v1", model="m")

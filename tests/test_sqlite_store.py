@@ -24,7 +24,7 @@ from command import COMMAND, environment, files, ran, without_rights
 from spanwise.cli import main
 from spanwise.errors import SpanwiseError, StoreError
 from spanwise.stores import Store, open_store
-from spanwise.stores.sqlite import schema, vectors
+from spanwise.stores.sqlite import schema, vector_matrix
 from spanwise.stores.values import Change, Filters
 from stored import MODEL, document, entry, source, vector_of
 
@@ -413,13 +413,13 @@ def test_small_blocks_are_put_together_and_deserted_ones_go(tmp_path: Path) -> N
 
 def test_vectors_are_read_once_and_then_only_what_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[int] = []
-    usual = vectors._loaded
+    usual = vector_matrix._loaded
 
-    def counted(connection: sqlite3.Connection, number: int, dimension: int) -> vectors.Block:
+    def counted(connection: sqlite3.Connection, number: int, dimension: int) -> vector_matrix.Block:
         loaded.append(number)
         return usual(connection, number, dimension)
 
-    monkeypatch.setattr(vectors, "_loaded", counted)
+    monkeypatch.setattr(vector_matrix, "_loaded", counted)
     store = made(tmp_path / "x.db", document("a", *(f"fox {number}" for number in range(1_500))))
     for _ in range(3):
         store.shelf("").nearest(vector_of("fox"), ALL, 5)
@@ -438,14 +438,14 @@ def test_without_simsimd_the_cosines_are_the_same(tmp_path: Path, monkeypatch: p
     pytest.importorskip("simsimd")
     store = made(tmp_path / "x.db", document("a", *(f"fox {number}" for number in range(50))))
     fast = store.shelf("").nearest(vector_of("fox 7"), ALL, 20)
-    monkeypatch.setattr(vectors, "_simsimd", lambda: None)
+    monkeypatch.setattr(vector_matrix, "_simsimd", lambda: None)
     slow = store.shelf("").nearest(vector_of("fox 7"), ALL, 20)
     assert dict(slow) == pytest.approx(dict(fast))
     store.close()
 
 
 def test_a_rare_type_is_found_among_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import spanwise.stores.sqlite.reading as reading
+    import spanwise.stores.sqlite.reader as reading
 
     monkeypatch.setattr(reading, "_LOOKED_AT", 10)
     texts = [entry(f"fox {number}", number, kind="table" if number % 25 == 0 else "list") for number in range(100)]

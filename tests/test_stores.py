@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from servers import database
 from spanwise.errors import OptionError, StoreError
 from spanwise.stores import Store, open_store
-from spanwise.stores.selection import worth_asking
+from spanwise.stores.filter_rules import worth_asking
 from spanwise.stores.values import Change, Filters, Model
 from stored import MODEL, document, entry, hashed, parent_entry, source, vector_of
 

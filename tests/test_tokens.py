@@ -24,9 +24,9 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 import spanwise
 from spanwise import Document, OptionError, Tokenizer, TokenMap
-from spanwise.tokens import NEAR, tokenizer_of
+from spanwise.text.tokens import NEAR, tokenizer_of
 
-DEMO = sorted((Path(spanwise.__file__).parent / "demo" / "documents").glob("*.md"))
+DEMO = sorted((Path(spanwise.__file__).parent / "cli" / "demo" / "documents").glob("*.md"))
 OPENAI = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
 NAMES = ("cl100k", "o200k", "approx", "words")
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from spanwise.api import chunk, estimate, read, read_pages, read_text
     from spanwise.checks import Finding, check
-    from spanwise.chunks import Chunk
-    from spanwise.dialects import translate
-    from spanwise.documents import Block, Document, LeftOut, Link, Metadata, Page, Part
+    from spanwise.chunking.line_window import Window
+    from spanwise.chunking.pieces import Piece
+    from spanwise.chunking.proposers import Estimate, Proposer, Report
+    from spanwise.documents.document import Block, Document, LeftOut, Link, Metadata, Page, Part
+    from spanwise.documents.span import Span
     from spanwise.errors import (
         DocumentError,
         EndpointError,
@@ -22,61 +23,60 @@ if TYPE_CHECKING:
         StoreError,
         UnreadableError,
     )
-    from spanwise.pieces import Piece
-    from spanwise.plans import ChosenPlan, plan
-    from spanwise.proposals import Estimate, Proposer, Report
-    from spanwise.retrieval.searching import search
-    from spanwise.retrieval.values import Explanation, Hit, Hits
+    from spanwise.pipeline.chunk import chunk, estimate, read, read_pages, read_text
+    from spanwise.pipeline.service_plans import ChosenPlan, plan
+    from spanwise.pipeline.vault import Vault, read_vault
+    from spanwise.records.chunk import Chunk
+    from spanwise.records.dialects import translate
+    from spanwise.retrieval.hits import Explanation, Hit, Hits
+    from spanwise.retrieval.search import search
     from spanwise.retrieval.weights import Weights
-    from spanwise.spans import Span
     from spanwise.stores import open_store
-    from spanwise.tokens import Tokenizer, TokenMap
-    from spanwise.vaults import Vault, read_vault
-    from spanwise.windows import Window
+    from spanwise.text.tokens import Tokenizer, TokenMap
 
 _HOMES = {
-    "Block": "documents",
-    "ChosenPlan": "plans",
-    "Chunk": "chunks",
-    "Document": "documents",
+    "Block": "documents.document",
+    "ChosenPlan": "pipeline.service_plans",
+    "Chunk": "records.chunk",
+    "Document": "documents.document",
     "DocumentError": "errors",
     "EndpointError": "errors",
-    "Estimate": "proposals",
-    "Explanation": "retrieval.values",
+    "Estimate": "chunking.proposers",
+    "Explanation": "retrieval.hits",
     "Finding": "checks",
-    "Hit": "retrieval.values",
-    "Hits": "retrieval.values",
-    "LeftOut": "documents",
+    "Hit": "retrieval.hits",
+    "Hits": "retrieval.hits",
+    "LeftOut": "documents.document",
     "LimitError": "errors",
-    "Link": "documents",
-    "Metadata": "documents",
+    "Link": "documents.document",
+    "Metadata": "documents.document",
     "MissingExtraError": "errors",
     "OptionError": "errors",
-    "Page": "documents",
-    "Part": "documents",
-    "Piece": "pieces",
-    "Proposer": "proposals",
-    "Report": "proposals",
-    "Span": "spans",
+    "Page": "documents.document",
+    "Part": "documents.document",
+    "Piece": "chunking.pieces",
+    "Proposer": "chunking.proposers",
+    "Report": "chunking.proposers",
+    "Span": "documents.span",
     "SpanwiseError": "errors",
     "StoreError": "errors",
-    "TokenMap": "tokens",
-    "Tokenizer": "tokens",
+    "TokenMap": "text.tokens",
+    "Tokenizer": "text.tokens",
     "UnreadableError": "errors",
-    "Vault": "vaults",
+    "Vault": "pipeline.vault",
     "Weights": "retrieval.weights",
-    "Window": "windows",
+    "Window": "chunking.line_window",
     "check": "checks",
-    "chunk": "api",
-    "estimate": "api",
+    "chunk": "pipeline.chunk",
+    "estimate": "pipeline.chunk",
     "open_store": "stores",
-    "plan": "plans",
-    "read": "api",
-    "read_pages": "api",
-    "read_text": "api",
-    "read_vault": "vaults",
-    "search": "retrieval.searching",
-    "translate": "dialects",
+    "plan": "pipeline.service_plans",
+    "read": "pipeline.chunk",
+    "read_pages": "pipeline.chunk",
+    "read_text": "pipeline.chunk",
+    "read_vault": "pipeline.vault",
+    "search": "retrieval.search",
+    "translate": "records.dialects",
 }
 
 __all__ = [

@@ -10,21 +10,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from spanwise.checks.against import Range, Stated, coverage_faults, source_faults, wrong_links
-from spanwise.checks.alone import alone_faults, piece_faults, shape_faults
+from spanwise.checks.against_source import Range, Stated, coverage_faults, source_faults, wrong_links
 from spanwise.checks.findings import RULES, WARNINGS, Faults, Finding, Record
-from spanwise.checks.foreign import DIALECT_CHECKS, Terms, dialect_of
-from spanwise.checks.levels import Nesting, terms_at
-from spanwise.checks.oddities import Oddities, empty_sections
-from spanwise.checks.promises import PROMISES, Case
-from spanwise.checks.together import Together
-from spanwise.documents import Document
+from spanwise.checks.in_dialects import DIALECT_CHECKS, Terms, dialect_of
+from spanwise.checks.one_document import Together
+from spanwise.checks.one_record import alone_faults, piece_faults, shape_faults
+from spanwise.checks.parents import Nesting, terms_at
+from spanwise.checks.strategy_promises import PROMISES, Case
+from spanwise.checks.warnings import Oddities, empty_sections
+from spanwise.chunking.strategies import STRATEGIES, as_counted, strategy_of
+from spanwise.documents.document import Document
 from spanwise.errors import SpanwiseError
 from spanwise.options import options_of
-from spanwise.recorded import Recorded
-from spanwise.records import is_parent
-from spanwise.strategies import STRATEGIES, as_counted, strategy_of
-from spanwise.tokens import Tokenizer, tokenizer_of
+from spanwise.records.loaders import Recorded
+from spanwise.records.record import is_parent
+from spanwise.text.tokens import Tokenizer, tokenizer_of
 
 __all__ = ["RULES", "WARNINGS", "Checker", "Finding", "Terms", "check"]
 

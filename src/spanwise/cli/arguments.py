@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
-from spanwise.cli.parsing import (
+from spanwise.cli.output import FORMATS as OUTPUTS
+from spanwise.cli.parser import (
     KEEP_ALL,
     Formatter,
-    Later,
     Parser,
     add_files,
     add_settings,
@@ -18,14 +18,10 @@ from spanwise.cli.parsing import (
     number,
 )
 from spanwise.cli.store_arguments import add_index, add_search, add_store
-from spanwise.cli.writing import FORMATS as OUTPUTS
-from spanwise.dialects import DEFAULT_PREFIX, DIALECTS
-from spanwise.offsets import MEASURES
+from spanwise.documents.offsets import MEASURES
 from spanwise.readers import INPUTS
+from spanwise.records.dialects import DEFAULT_PREFIX, DIALECTS
 
-checking, chunking, comparing, demonstrating = map(Later, ("checking", "chunking", "comparing", "demonstrating"))
-describing, inspecting, linking, reading = map(Later, ("describing", "inspecting", "linking", "reading"))
-sizing = Later("sizing")
 _EXIT_CODES: Final = (
     "exit codes: 0 all is well, 1 a file failed or a check found a violation, 2 wrong use, 3 not written"
 )
@@ -70,7 +66,7 @@ def build_parser() -> Parser:
 
 def _chunk(commands: Any) -> None:
     command = command_of(
-        commands, "chunk", "chunk files, folders, or what is piped in", chunking.run,
+        commands, "chunk", "chunk files, folders, or what is piped in",
         "spanwise chunk docs/ -o chunks.jsonl --jobs 4",
         "cat page.md | spanwise chunk - --meta source_url=https://example.com/page | head -3", takes="PATH ...",
         add_help=False,  # it stands among the options for output, so that all of them fit a screen
@@ -95,7 +91,7 @@ def _chunk(commands: Any) -> None:
 
 def _check(commands: Any) -> None:
     command = command_of(
-        commands, "check", "prove that chunks keep the laws", checking.run,
+        commands, "check", "prove that chunks keep the laws",
         "spanwise check chunks.jsonl --source docs/",
         "spanwise check chunks.jsonl --max-tokens 512 --json",
         "spanwise chunk docs/ | spanwise check - --source docs/", takes="CHUNKS",
@@ -118,7 +114,7 @@ def _check(commands: Any) -> None:
 
 def _inspect(commands: Any) -> None:
     command = command_of(
-        commands, "inspect", "write a page for the browser that shows a document with its chunks", inspecting.run,
+        commands, "inspect", "write a page for the browser that shows a document with its chunks",
         "spanwise inspect handbook.md --html page.html",
         "spanwise inspect report.pdf --strategy fixed --max-tokens 300",
         "cat page.md | spanwise inspect - --html page.html", takes="FILE",
@@ -140,7 +136,7 @@ def _inspect(commands: Any) -> None:
 
 def _read(commands: Any) -> None:
     command = command_of(
-        commands, "read", "show the text that a file becomes, or its blocks", reading.run,
+        commands, "read", "show the text that a file becomes, or its blocks",
         "spanwise read page.md", "spanwise read page.md --blocks", "spanwise read page.md --blocks --json",
         takes="FILE",
     )  # fmt: skip
@@ -156,7 +152,7 @@ def _read(commands: Any) -> None:
 
 def _stats(commands: Any) -> None:
     command = command_of(
-        commands, "stats", "show sizes, types and overlap of chunks; two files side by side", sizing.run,
+        commands, "stats", "show sizes, types and overlap of chunks; two files side by side",
         "spanwise stats chunks.jsonl", "spanwise stats before.jsonl after.jsonl", takes="CHUNKS [CHUNKS]",
     )  # fmt: skip
     command.add_argument("chunks", nargs="+", metavar="CHUNKS", help="one or two files of chunks; - for stdin")
@@ -165,7 +161,7 @@ def _stats(commands: Any) -> None:
 
 def _diff(commands: Any) -> None:
     command = command_of(
-        commands, "diff", "say which chunks were added, removed, kept and moved", comparing.run,
+        commands, "diff", "say which chunks were added, removed, kept and moved",
         "spanwise diff old.jsonl new.jsonl", "spanwise diff old.jsonl new.jsonl --json", takes="OLD NEW",
     )  # fmt: skip
     command.add_argument("old", metavar="OLD", help="chunks before")
@@ -175,7 +171,7 @@ def _diff(commands: Any) -> None:
 
 def _links(commands: Any) -> None:
     command = command_of(
-        commands, "links", "show which links of a folder of notes lead nowhere", linking.run,
+        commands, "links", "show which links of a folder of notes lead nowhere",
         "spanwise links vault/", "spanwise links vault/ --json", takes="FOLDER",
     )  # fmt: skip
     command.add_argument("folder", metavar="FOLDER", help="a folder of linked notes")
@@ -185,7 +181,7 @@ def _links(commands: Any) -> None:
 def _strategies(commands: Any) -> None:
     command = command_of(
         commands, "strategies", "show the strategies, their options, defaults and what they mean",
-        describing.run_strategies, "spanwise strategies", "spanwise strategies fixed --json", takes="[NAME ...]",
+        "spanwise strategies", "spanwise strategies fixed --json", takes="[NAME ...]",
     )  # fmt: skip
     command.add_argument("names", nargs="*", metavar="NAME", help="only these")
     command.add_argument("--json", action="store_true", help="as JSON Schema")
@@ -193,7 +189,7 @@ def _strategies(commands: Any) -> None:
 
 def _plans(commands: Any) -> None:
     command = command_of(
-        commands, "plans", "show the plans: strategy, options, cost, latency and who has them", describing.run_plans,
+        commands, "plans", "show the plans: strategy, options, cost, latency and who has them",
         "spanwise plans", "spanwise plans --sample handbook.md", takes="",
     )  # fmt: skip
     command.add_argument("--sample", metavar="FILE", help="measure with this document, and not with one of the demo")
@@ -203,7 +199,7 @@ def _plans(commands: Any) -> None:
 
 def _cache(commands: Any) -> None:
     command = command_of(
-        commands, "cache", "show or clear the answers that smart keeps", describing.run_cache,
+        commands, "cache", "show or clear the answers that smart keeps",
         "spanwise cache status", "spanwise cache clear", takes="ACTION",
     )  # fmt: skip
     command.add_argument("action", choices=("status", "clear"), metavar="ACTION", help="status or clear")
@@ -214,7 +210,7 @@ def _cache(commands: Any) -> None:
 
 def _config(commands: Any) -> None:
     command = command_of(
-        commands, "config", "show what is in force, and where each value comes from", describing.run_config,
+        commands, "config", "show what is in force, and where each value comes from",
         "spanwise config", "spanwise config notes/plan.md", takes="[FILE]",
     )  # fmt: skip
     command.add_argument("file", nargs="?", metavar="FILE", help="for this file")
@@ -225,7 +221,6 @@ def _config(commands: Any) -> None:
 def _demo(commands: Any) -> None:
     command = command_of(
         commands, "demo", "chunk, index and search five handbooks that come along, in five languages",
-        demonstrating.run,
         "spanwise demo", "spanwise demo pl zh", takes="[LANGUAGE ...]",
     )  # fmt: skip
     command.add_argument("languages", nargs="*", metavar="LANGUAGE", help="en, pl, de, ru, zh")
@@ -234,7 +229,7 @@ def _demo(commands: Any) -> None:
 def _completion(commands: Any) -> None:
     command = command_of(
         commands, "completion", "print a script that completes commands and options in your shell",
-        describing.run_completion, 'eval "$(spanwise completion bash)"', "spanwise completion zsh > ~/.zfunc/_spanwise",
+        'eval "$(spanwise completion bash)"', "spanwise completion zsh > ~/.zfunc/_spanwise",
         takes="SHELL",
     )  # fmt: skip
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="bash, zsh or tcsh")

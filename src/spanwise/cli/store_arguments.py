@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from typing import Any
 
-from spanwise.cli.parsing import (
+from spanwise.cli.parser import (
     Formatter,
-    Later,
     Parser,
     add_files,
     add_settings,
@@ -18,13 +16,11 @@ from spanwise.cli.parsing import (
     seconds,
 )
 
-indexing, searching, storing = map(Later, ("indexing", "searching", "storing"))
-
 
 def add_index(commands: Any) -> None:
     """Add `spanwise index`."""
     command = command_of(
-        commands, "index", "put documents into a store, doing only what changed", indexing.run,
+        commands, "index", "put documents into a store, doing only what changed",
         "spanwise index docs/ --store docs.db", "spanwise index docs/ --store docs.db --dry-run",
         "spanwise index docs/ --store docs.db --tenant acme --json", takes="PATH ... --store STORE",
     )  # fmt: skip
@@ -44,7 +40,7 @@ def add_index(commands: Any) -> None:
 def add_search(commands: Any) -> None:
     """Add `spanwise search`."""
     command = command_of(
-        commands, "search", "find passages that answer a question, with their place in the source", searching.run,
+        commands, "search", "find passages that answer a question, with their place in the source",
         'spanwise search "who approves a trip?" --store docs.db',
         'spanwise search "who approves a trip?" --store docs.db --tenant acme --budget 1000 --json',
         'spanwise search "daily rate" --store docs.db --type table --path "travel/*" --explain',
@@ -85,22 +81,20 @@ def add_store(commands: Any) -> None:
         formatter_class=Formatter, allow_abbrev=False,
     )  # fmt: skip
     actions = command.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=Parser)
-    _store_action(actions, "status", "show what is in a store", storing.run_status)
-    listing = _store_action(actions, "list", "list the documents of a tenant", storing.run_list)
+    _store_action(actions, "status", "show what is in a store")
+    listing = _store_action(actions, "list", "list the documents of a tenant")
     listing.add_argument("--tenant", metavar="NAME", help="whose documents; default: nobody's")
     listing.add_argument("--all-tenants", action="store_true", help="the documents of all")
-    deleting = _store_action(actions, "delete", "delete documents", storing.run_delete, takes="ID ...")
+    deleting = _store_action(actions, "delete", "delete documents", takes="ID ...")
     deleting.add_argument("ids", nargs="+", metavar="ID", help="the documents' ids: see spanwise store list")
     deleting.add_argument("--tenant", metavar="NAME", help="whose documents; default: nobody's")
     _waiting(deleting)
-    _store_action(actions, "verify", "see whether documents, chunks, full text and vectors agree", storing.run_verify)
+    _store_action(actions, "verify", "see whether documents, chunks, full text and vectors agree")
 
 
-def _store_action(
-    actions: Any, name: str, help: str, run: Callable[[argparse.Namespace], int], takes: str = ""
-) -> argparse.ArgumentParser:
+def _store_action(actions: Any, name: str, help: str, takes: str = "") -> argparse.ArgumentParser:
     example = f"spanwise store {name} --store docs.db {'8a1f' if takes else ''}".rstrip()
-    command = command_of(actions, name, help, run, example, takes=f"{takes} --store STORE".lstrip(), group="store ")
+    command = command_of(actions, name, help, example, takes=f"{takes} --store STORE".lstrip(), group="store")
     _where(command)
     if not takes:
         command.add_argument("--json", action="store_true", help="as JSON")

@@ -199,3 +199,10 @@ class Progress:
         if self._visible:
             _to_people("\r\x1b[K")
             self._visible = False
+
+
+def value_word(value: Any) -> str:
+    """Return a setting as people write it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)

@@ -6,10 +6,10 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from spanwise.inspection.markup import named
+from spanwise.inspection.html import named
 from spanwise.inspection.sheets import holders
 from spanwise.inspection.values import Inspection
-from spanwise.pictures import Picture
+from spanwise.readers.pdf.page_images import Picture
 
 
 class Box(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import orjson
 
-from spanwise.documents import Document
-from spanwise.inspection.markup import inside_script
+from spanwise.documents.document import Document
+from spanwise.inspection.html import inside_script
 from spanwise.inspection.values import Inspection, Record
 
 _ON_THE_PAGE: Final = frozenset({"page", "bbox", "boxes"})

@@ -11,9 +11,9 @@ from statistics import median
 from typing import Any, Final
 
 from spanwise.inspection.data import data_of
-from spanwise.inspection.looks import looks_of
-from spanwise.inspection.markup import counted, escaped, named
+from spanwise.inspection.html import counted, escaped, named
 from spanwise.inspection.plot import plot_of
+from spanwise.inspection.rendered_page import looks_of
 from spanwise.inspection.text import text_of
 from spanwise.inspection.values import Inspection
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from spanwise.inspection.markup import counted
+from spanwise.inspection.html import counted
 from spanwise.inspection.values import Inspection, Record, Sizes
 
 _CROWDED: Final = 150  # bars; more of them stand without a gap

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from spanwise.documents import Document
+from spanwise.documents.document import Document
 from spanwise.inspection.values import Inspection, Record
 
 Range = tuple[int, int]

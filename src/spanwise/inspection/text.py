@@ -12,7 +12,7 @@ from typing import Final
 
 from spanwise.inspection.boxes import Box, boxes_of, figure_of
 from spanwise.inspection.data import flags_of
-from spanwise.inspection.markup import counted, escaped, named
+from spanwise.inspection.html import counted, escaped, named
 from spanwise.inspection.sheets import Again, Part, Sheet, Stretch, sheets_of
 from spanwise.inspection.values import Inspection, Record
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from spanwise.documents import Document
-from spanwise.pictures import Picture
+from spanwise.documents.document import Document
+from spanwise.readers.pdf.page_images import Picture
 
 PALETTE: Final = 6
 """How many colours page.css has for chunks."""

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from spanwise.documents import Document, LeftOut, Metadata, derived_document_id
+from spanwise.documents.document import Document, LeftOut, Metadata, derived_document_id
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
-from spanwise.quiet import collector_paused
-from spanwise.readers.blocks import Reading
-from spanwise.readers.characters import cleaned, decoded
-from spanwise.readers.markdown import read_markdown
+from spanwise.native.gc_pause import collector_paused
+from spanwise.readers.builder import Reading
+from spanwise.readers.encodings import cleaned, decoded
+from spanwise.readers.markdown.reader import read_markdown
 from spanwise.readers.pages import read_paged
 from spanwise.readers.plain import read_plain
 
@@ -101,7 +101,7 @@ def _form_inside(place: Path) -> str | None:
     """Look into a file whose extension says too little: a page of Confluence may be XML or JSON."""
     if place.suffix.lower() not in {".xml", ".json"}:
         return None
-    from spanwise.readers.confluence.looks import looks_exported, looks_stored
+    from spanwise.readers.confluence.detection import looks_exported, looks_stored
 
     try:
         text = place.read_text(encoding="utf-8", errors="replace")
@@ -112,7 +112,7 @@ def _form_inside(place: Path) -> str | None:
 
 
 def _is_stored(data: bytes) -> bool:
-    from spanwise.readers.confluence.looks import looks_stored_alone
+    from spanwise.readers.confluence.detection import looks_stored_alone
 
     return looks_stored_alone(data)
 

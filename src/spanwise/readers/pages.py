@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spanwise.documents import LeftOut, Link, Page
+from spanwise.documents.document import LeftOut, Link, Page
 from spanwise.errors import OptionError, UnreadableError
-from spanwise.readers.blocks import Builder, Reading
-from spanwise.readers.characters import cleaned
-from spanwise.readers.markdown import Extras, add_markdown, found_in
-from spanwise.readers.notes import annotated
+from spanwise.readers.builder import Builder, Reading
+from spanwise.readers.encodings import cleaned
+from spanwise.readers.markdown.notes import annotated
+from spanwise.readers.markdown.reader import Extras, add_markdown, found_in
 from spanwise.readers.plain import add_plain
 
 _BETWEEN = "\n\n"

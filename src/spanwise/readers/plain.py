@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from spanwise.cuts import trimmed
-from spanwise.readers.blocks import (
+from spanwise.readers.builder import (
     Builder,
     Reading,
     Seen,
@@ -15,6 +14,7 @@ from spanwise.readers.blocks import (
     may_hold_figures,
     with_figures,
 )
+from spanwise.text.cuts import trimmed
 
 BLANK_LINES: Final = re.compile(r"\n(?:[^\S\n]*\n)+")
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from spanwise.retrieval.hits import Explanation
 from spanwise.retrieval.ranking import Ranked
-from spanwise.retrieval.values import Explanation
 from spanwise.stores.values import Found
 
 

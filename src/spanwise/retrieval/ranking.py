@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spanwise.analysis import terms_of
 from spanwise.retrieval.fusion import WORDS_ALONE, Fused, fused, opinion_of
-from spanwise.retrieval.queries import Query, bm25, bm25_parts, share_of
-from spanwise.retrieval.values import Explanation
+from spanwise.retrieval.hits import Explanation
+from spanwise.retrieval.query import Query, bm25, bm25_parts, share_of
 from spanwise.retrieval.weights import Weights
 from spanwise.stores import Shelf
 from spanwise.stores.values import Candidate, Filters, Found
+from spanwise.text.terms import terms_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from spanwise.documents import LeftOut
-from spanwise.readers.blocks import Reading
+from spanwise.documents.document import LeftOut
+from spanwise.readers.builder import Reading
+from spanwise.readers.confluence.alignment import placed
+from spanwise.readers.confluence.detection import looks_exported, looks_stored
 from spanwise.readers.confluence.export import export_of
-from spanwise.readers.confluence.looks import looks_exported, looks_stored
-from spanwise.readers.confluence.places import placed
 from spanwise.readers.confluence.storage import StorageWalk, parsed
 from spanwise.readers.html import elements_of, read_html
-from spanwise.readers.html.shown import shown_in
 from spanwise.readers.html.tree import parsed as parsed_html
+from spanwise.readers.html.visible import shown_in
 from spanwise.readers.markup.elements import Element
-from spanwise.readers.markup.writing import reading_of
+from spanwise.readers.markup.writer import reading_of
 
 _RENDERED: Final = re.compile(
     r"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spanwise.documents import LeftOut
+from spanwise.documents.document import LeftOut
 from spanwise.readers.confluence.links import Resource, resource_in
-from spanwise.readers.markup.prose import Prose, escaped
+from spanwise.readers.markup.inline import Prose, escaped
 
 if TYPE_CHECKING:
     from spanwise.readers.confluence.storage import StorageWalk

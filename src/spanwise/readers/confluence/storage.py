@@ -6,12 +6,12 @@ import re
 from html.entities import html5
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.documents import LeftOut
+from spanwise.documents.document import LeftOut
 from spanwise.errors import MissingExtraError, UnreadableError
 from spanwise.readers.confluence.handlers import HANDLERS, LEFT_OUT
-from spanwise.readers.html.chrome import reason_to_leave
+from spanwise.readers.html.boilerplate import reason_to_leave
 from spanwise.readers.html.tree import refuse_long_tags
-from spanwise.readers.markup.collecting import Collector
+from spanwise.readers.markup.collector import Collector
 from spanwise.readers.markup.elements import Element, Reference
 
 if TYPE_CHECKING:

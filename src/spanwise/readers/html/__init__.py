@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from spanwise.readers.blocks import Reading
-from spanwise.readers.html.about import said_of
+from spanwise.readers.builder import Reading
 from spanwise.readers.html.main_content import main_of, title_beside
-from spanwise.readers.html.shown import shown_in
+from spanwise.readers.html.metadata import said_of
 from spanwise.readers.html.tree import Path, parsed
+from spanwise.readers.html.visible import shown_in
 from spanwise.readers.html.walk import Walk
-from spanwise.readers.markup.collecting import Collector
+from spanwise.readers.markup.collector import Collector
 from spanwise.readers.markup.elements import Element, Heading, Items
-from spanwise.readers.markup.writing import reading_of
+from spanwise.readers.markup.writer import reading_of
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-    from spanwise.documents import LeftOut
+    from spanwise.documents.document import LeftOut
 
 
 _DEEPEST_MAIN: Final = 100

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from spanwise.readers.html.chrome import Attributes, is_idle_button
+from spanwise.readers.html.boilerplate import Attributes, is_idle_button
 from spanwise.readers.html.code import code_in, language_of
-from spanwise.readers.markup.collecting import Collector, Place
+from spanwise.readers.markup.collector import Collector, Place
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from spanwise.readers.html.chrome import UNSEEN, is_hidden, reason_to_leave
+from spanwise.readers.html.boilerplate import UNSEEN, is_hidden, reason_to_leave
 from spanwise.readers.html.widgets import handler_of
 
 if TYPE_CHECKING:

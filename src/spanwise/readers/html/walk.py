@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING, Final
 
-from spanwise.documents import LeftOut
+from spanwise.documents.document import LeftOut
 from spanwise.readers.html import widgets
-from spanwise.readers.html.chrome import UNSEEN, Attributes, is_too_long, reason_outside, reason_to_leave
+from spanwise.readers.html.boilerplate import UNSEEN, Attributes, is_too_long, reason_outside, reason_to_leave
 from spanwise.readers.html.code import language_of
 from spanwise.readers.html.handlers import HANDLERS
 from spanwise.readers.html.tree import Path
-from spanwise.readers.markup.collecting import Collector
+from spanwise.readers.markup.collector import Collector
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode

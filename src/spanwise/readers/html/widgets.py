@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from spanwise.readers.html.chrome import Attributes
+from spanwise.readers.html.boilerplate import Attributes
 from spanwise.readers.html.handlers import Handler, Walker, framed
 from spanwise.readers.html.tree import Path
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from spanwise.readers.markup.prose import Image, Prose, bold, joined, on_one_line, prefixed
+from spanwise.readers.markup.inline import Image, Prose, bold, joined, on_one_line, prefixed
 
 Reference = Mapping[str, Any]
 _TOP_LEVELS: Final = range(1, 7)

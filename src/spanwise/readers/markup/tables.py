@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from spanwise.readers.markup.elements import Cell, Heading, Paragraph, Reference, Row, Table, flat
-from spanwise.readers.markup.prose import Prose, in_cell
+from spanwise.readers.markup.inline import Prose, in_cell
 
 _EDGE: Final = " <br> "
 _WIDEST: Final = 64  # rows are filled up to this; wider tables would grow with their square

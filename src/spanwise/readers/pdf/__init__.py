@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.documents import LeftOut, Link, Page
+from spanwise.documents.document import LeftOut, Link, Page
 from spanwise.errors import UnreadableError
-from spanwise.readers.blocks import Builder, Reading
-from spanwise.readers.pdf.about import outline_of, said_of
-from spanwise.readers.pdf.contents import Contents, Picture, contents_of, empty_contents
+from spanwise.readers.builder import Builder, Reading
 from spanwise.readers.pdf.figures import save_figures, with_captions
 from spanwise.readers.pdf.furniture import Furniture, furniture_of, repeated_pictures
 from spanwise.readers.pdf.headings import Entry, set_headings
 from spanwise.readers.pdf.hyphens import Vocabulary
 from spanwise.readers.pdf.layout import Element, Habits, elements_of
+from spanwise.readers.pdf.metadata import outline_of, said_of
+from spanwise.readers.pdf.page_contents import Contents, Picture, contents_of, empty_contents
 from spanwise.readers.pdf.pdfium import opened
 from spanwise.readers.pdf.tables import Table
-from spanwise.readers.pdf.writing import Scribe, Written
+from spanwise.readers.pdf.writer import Scribe, Written
 
 if TYPE_CHECKING:
     import pypdfium2

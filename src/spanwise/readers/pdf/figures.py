@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from spanwise.documents import Block
+from spanwise.documents.document import Block
 from spanwise.errors import OptionError
-from spanwise.pictures import Pixels, full_png
 from spanwise.readers.pdf.geometry import Box
 from spanwise.readers.pdf.layout import Element
+from spanwise.readers.pdf.page_images import Pixels, full_png
 
 if TYPE_CHECKING:
     import pypdfium2

@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from spanwise.readers.pdf.contents import Contents, Picture
 from spanwise.readers.pdf.lines import Line
+from spanwise.readers.pdf.page_contents import Contents, Picture
 
 _BAND: Final = 0.13  # of the page's height, at the top and at the bottom
 _APART: Final = 0.45  # of its height: how far furniture stands from the text

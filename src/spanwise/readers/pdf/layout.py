@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from spanwise.readers.pdf.contents import Contents, Picture
 from spanwise.readers.pdf.geometry import Box
 from spanwise.readers.pdf.lines import Line, is_raised
-from spanwise.readers.pdf.markers import Marker, markers_of
+from spanwise.readers.pdf.list_markers import Marker, markers_of
+from spanwise.readers.pdf.page_contents import Contents, Picture
 from spanwise.readers.pdf.tables import Table
 from spanwise.readers.pdf.tags import Tag
 

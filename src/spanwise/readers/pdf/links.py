@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from spanwise.documents import Link
+from spanwise.documents.document import Link
 from spanwise.readers.pdf.geometry import Box, Frame
 from spanwise.readers.pdf.lines import MOST_LINKS, glue
 from spanwise.readers.pdf.words import Word

@@ -10,7 +10,7 @@ from typing import Any, Final
 from spanwise.errors import StoreError
 from spanwise.stores.postgres import schema
 from spanwise.stores.postgres.connections import Connections
-from spanwise.stores.postgres.shelf import EXACT_UP_TO, PostgresShelf
+from spanwise.stores.postgres.reader import EXACT_UP_TO, PostgresShelf
 from spanwise.stores.postgres.writer import PostgresWriter
 from spanwise.stores.values import Model
 

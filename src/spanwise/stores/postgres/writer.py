@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
-from spanwise.analysis import ANALYSER
 from spanwise.errors import StoreError
-from spanwise.stores.packing import as_halves, packed
+from spanwise.stores.encoding import as_halves, packed
+from spanwise.stores.filter_rules import moment
 from spanwise.stores.postgres.connections import Connections
-from spanwise.stores.postgres.shelf import PostgresShelf, lexeme
-from spanwise.stores.selection import moment
+from spanwise.stores.postgres.reader import PostgresShelf, lexeme
 from spanwise.stores.values import Change, Entry, Known, Model, Source, Stored, record_hash
+from spanwise.text.terms import ANALYSER
 
 _POSITIONS: Final = 16_383  # that a tsvector can tell apart
 _ROOM: Final = 900_000  # bytes of terms that a tsvector surely holds

@@ -14,10 +14,10 @@ from typing import Any, Final
 from spanwise.errors import StoreError
 from spanwise.stores.sqlite.locks import alone
 from spanwise.stores.sqlite.pool import Matrices, Pool
-from spanwise.stores.sqlite.reading import SqliteShelf
+from spanwise.stores.sqlite.reader import SqliteShelf
 from spanwise.stores.sqlite.schema import VERSION, connected, created, is_blank
-from spanwise.stores.sqlite.verifying import contradictions
-from spanwise.stores.sqlite.writing import SqliteWriter
+from spanwise.stores.sqlite.verify import contradictions
+from spanwise.stores.sqlite.writer import SqliteWriter
 from spanwise.stores.values import Model
 
 _MAKING: Final = 10.0  # seconds that another may take to make the store

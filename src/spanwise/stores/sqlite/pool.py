@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from spanwise.stores.sqlite.schema import connected, explained
 
 if TYPE_CHECKING:
-    from spanwise.stores.sqlite.vectors import Matrix
+    from spanwise.stores.sqlite.vector_matrix import Matrix
 
 
 class Pool:
@@ -75,7 +75,7 @@ class Matrices:
 
     def of(self, connection: sqlite3.Connection, tenant: int, dimension: int) -> Matrix:
         """Give a tenant's vectors as of the moment that the connection sees."""
-        from spanwise.stores.sqlite.vectors import Matrix, refreshed
+        from spanwise.stores.sqlite.vector_matrix import Matrix, refreshed
 
         changes = connection.execute("SELECT changes FROM tenants WHERE id = ?", (tenant,)).fetchone()[0]
         with self._lock:

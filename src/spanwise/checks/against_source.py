@@ -1,0 +1,123 @@
+"""The laws that only show beside the source: whose text it is, that nothing is lost, that places are right."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from spanwise.checks.findings import Faults, Record, shortened
+from spanwise.checks.graphemes import torn_character
+from spanwise.chunking.pieces import Piece
+from spanwise.chunking.strategies import STRATEGIES
+from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document
+from spanwise.documents.span import without
+from spanwise.records.links.navigation import links_to, navigation_of
+from spanwise.records.record import block_id, blocks_in, chunk_type
+from spanwise.text.tokens import Tokenizer
+
+Range = tuple[int, int]
+
+
+def never_taken(strategy: str) -> frozenset[str]:
+    """Give the kinds of blocks that a strategy leaves out of its chunks."""
+    return LEFT_OUT_KINDS | STRATEGIES[strategy].leaves_out
+
+
+def source_faults(record: Record, document: Document, tokenizer: Tokenizer, limit: int | None) -> Faults:
+    """Check one record beside its document."""
+    text, pieces = document.text, record["pieces"]
+    if any(piece["end"] > len(text) for piece in pieces):
+        yield "provenance", f"a piece ends behind the source, which has {len(text)} characters"
+        return
+    full = "".join(
+        (piece["joiner"] if place else "") + text[piece["start"] : piece["end"]] for place, piece in enumerate(pieces)
+    )
+    if full != record["full_text"]:
+        yield "provenance", f"full_text is not what the source says there: {_difference(record['full_text'], full)}"
+    core = [piece for piece in pieces if piece["role"] == "core"]
+    kinds = never_taken(record["strategy"])
+    for piece in core:
+        for block in _touched(document, piece["start"], piece["end"]):
+            low, high = max(block.start, piece["start"]), min(block.end, piece["end"])
+            if block.kind in kinds and text[low:high].strip():
+                yield (
+                    "provenance",
+                    f"the core takes in a {block.kind}, which is no content: {shortened(text[low:high])}",
+                )
+    prefix = record["embedding_text"].removesuffix(record["full_text"])
+    for edge in sorted({place for piece in pieces for place in (piece["start"], piece["end"])}):
+        if 0 < edge < len(text) and (torn := torn_character(text, edge, tokenizer, limit, prefix)):
+            yield "character", f"the cut at {edge} goes through a character: {shortened(torn)}"
+    yield from _place_faults(record, document)
+
+
+def _place_faults(record: Record, document: Document) -> Faults:
+    blocks, pieces = document.blocks, [Piece(*(piece[name] for name in Piece._fields)) for piece in record["pieces"]]
+    for role in ("core", "overlap_prev", "overlap_next"):
+        stated, found = record[f"{role}_block_indices"], blocks_in(document, pieces, role)
+        if stated != found:
+            yield "place", f"{role}_block_indices are {shortened(str(stated))}, in the source {shortened(str(found))}"
+    core = blocks_in(document, pieces, "core")
+    if not core:
+        yield "provenance", "no block of the source is in the core"
+        return
+    first, last = blocks[core[0]], blocks[core[-1]]
+    wanted: dict[str, Any] = {
+        "chunk_type": chunk_type(blocks, core),
+        "headings_path": list(first.headings_path),
+        "section_type": first.section_type,
+        "block_id": block_id(blocks, core, record["char_start"], record["char_end"]),
+        "page_start": first.page,
+        "page_end": last.page,
+    }
+    for name, value in wanted.items():
+        if record[name] != value:
+            yield "place", f"{name} is {shortened(str(record[name]))}, in the source {shortened(str(value))}"
+    navigation = navigation_of(document, first, record["normalized_text"], None)
+    for name in ("text_offset_start", "xpath_start", "css_selector_start", "highlight_metadata"):
+        if record["navigation"].get(name) != navigation[name]:
+            yield "place", f"navigation.{name} is not that of the first core block"
+
+
+class Stated(NamedTuple):
+    """A chunk, its core, and the link that it states."""
+
+    chunk_id: str
+    core: Range
+    url: str | None
+
+
+def wrong_links(document: Document, stated: Sequence[Stated]) -> Iterator[tuple[str, str]]:
+    """Give the chunks whose links don't lead to their first words, and why; all are made anew at once."""
+    made = links_to(document, [one.core for one in stated])
+    for one, url in zip(stated, made, strict=True):
+        if one.url != url:
+            yield one.chunk_id, f"navigation.url is {shortened(str(one.url))}, in the source {shortened(str(url))}"
+
+
+def _touched(document: Document, start: int, end: int) -> tuple[Block, ...]:
+    low = max(bisect_right(document.block_starts, start) - 1, 0)
+    return document.blocks[low : bisect_left(document.block_starts, end)]
+
+
+def _difference(stated: str, found: str) -> str:
+    place = next((at for at, (left, right) in enumerate(zip(stated, found, strict=False)) if left != right), None)
+    place = min(len(stated), len(found)) if place is None else place
+    return f"{shortened(stated[place : place + 20])} instead of {shortened(found[place : place + 20])}"
+
+
+def coverage_faults(document: Document, strategy: str, cores: list[Range]) -> Faults:
+    """Find content that is in no core, and figures that are in several."""
+    cores = sorted(cores)
+    starts, ends = [start for start, _ in cores], [end for _, end in cores]
+    kinds = never_taken(strategy)
+    for index, block in enumerate(document.blocks):
+        if block.kind in kinds:
+            continue
+        touching = cores[bisect_right(ends, block.start) : bisect_left(starts, block.end)]
+        for low, high in without(touching, block.start, block.end):
+            if lost := document.text[low:high].strip():
+                yield "lost", f"{len(lost):,} characters of block {index} ({block.kind}) at {low}: {shortened(lost)}"
+        if block.kind == "figure" and len(touching) > 1:
+            yield "limit", f"figure in block {index} is split over {len(touching)} chunks"

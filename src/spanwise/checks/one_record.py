@@ -1,0 +1,211 @@
+"""The laws, as far as one record can show them by itself."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any, Final
+
+from spanwise.checks.findings import Fault, Faults, Record, shortened
+from spanwise.chunking.pieces import ROLES
+from spanwise.records.record import is_parent, owner_of, sha256
+from spanwise.text.tokens import Tokenizer
+
+_NULL: Final = type(None)
+_NUMBERS: Final = ("chunk_index", "char_start", "char_end", "block_start_idx", "block_end_idx", "token_count")
+_TEXTS: Final = (
+    "chunk_id", "content_id", "content_hash", "document_id", "strategy", "chunk_type", "normalized_text", "full_text",
+    "embedding_text",
+)  # fmt: skip
+_TEXTS_OR_NULL: Final = ("tenant_id", "section_type", "block_id", "prev_chunk_id", "next_chunk_id", "parent_id")
+_INDICES: Final = ("block_indices", "core_block_indices", "overlap_prev_block_indices", "overlap_next_block_indices")
+_KINDS: Final[dict[str, tuple[type, ...]]] = {
+    **dict.fromkeys(_NUMBERS, (int,)),
+    **dict.fromkeys(_TEXTS, (str,)),
+    **dict.fromkeys(_TEXTS_OR_NULL, (str, _NULL)),
+    **dict.fromkeys((*_INDICES, "headings_path", "pieces"), (list,)),
+    **dict.fromkeys(("page_start", "page_end"), (int, _NULL)),
+    **dict.fromkeys(("oversize", "context_dropped"), (bool,)),
+    **dict.fromkeys(("navigation", "metadata"), (dict,)),
+}
+_PIECE_KINDS: Final = {"start": int, "end": int, "role": str, "joiner": str}
+_ORDER: Final = {"overlap_prev": 0, "context": 1, "core": 1, "overlap_next": 2}
+_TAGS: Final = re.compile(r"(?:\[PAGE\] (?P<page>[^\n]*)\n)?(?:\[SECTION\] (?P<section>[^\n]*)\n)?\[TEXT\] \Z")
+
+
+def shape_faults(record: Record) -> Faults:
+    """Find fields that are missing or of the wrong kind; nothing else can be said of such a record."""
+    for name, kinds in _KINDS.items():
+        if name not in record:
+            yield "record", f"{name} is missing"
+        elif type(record[name]) not in kinds:
+            wanted = " or ".join("null" if kind is _NULL else kind.__name__ for kind in kinds)
+            yield "record", f"{name} is {type(record[name]).__name__}, not {wanted}"
+    for name in (*_INDICES, "headings_path"):
+        inner = str if name == "headings_path" else int
+        if any(type(item) is not inner for item in _listed(record, name)):
+            yield "record", f"{name} holds something else than {inner.__name__}"
+    for piece in _listed(record, "pieces"):
+        if not isinstance(piece, dict) or any(type(piece.get(name)) is not kind for name, kind in _PIECE_KINDS.items()):
+            yield "record", f"a piece is not start, end, role and joiner: {shortened(str(piece), 80)}"
+
+
+def _listed(record: Record, name: str) -> list[Any]:
+    value = record.get(name)
+    return value if isinstance(value, list) else []
+
+
+def alone_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Faults:
+    """Check texts, size and names of one record."""
+    if not any(piece_faults(record)):
+        yield from _text_faults(record)
+    yield from _trim_faults(record, record["normalized_text"])
+    yield from _size_faults(record, tokenizer, limit)
+    yield from _name_faults(record)
+    yield from _number_faults(record)
+
+
+def piece_faults(record: Record) -> Faults:
+    """Check the pieces of one record; where they are wrong, texts can't be compared with them."""
+    pieces = record["pieces"]
+    core = [piece for piece in pieces if piece["role"] == "core"]
+    for place, piece in enumerate(pieces):
+        if not 0 <= piece["start"] < piece["end"]:
+            yield "provenance", f"piece {place} is no range: [{piece['start']}:{piece['end']}]"
+        if piece["role"] not in ROLES:
+            yield "provenance", f"piece {place} has an unknown role: {shortened(piece['role'])}"
+        if piece["joiner"].strip() or (not place and piece["joiner"]):
+            yield "provenance", f"the joiner before piece {place} is not white space: {shortened(piece['joiner'])}"
+    if not core:
+        yield "trimmed", "there is no core"
+        return
+    if (record["char_start"], record["char_end"]) != (core[0]["start"], core[-1]["end"]):
+        stated, found = (record["char_start"], record["char_end"]), (core[0]["start"], core[-1]["end"])
+        yield "provenance", f"char_start and char_end are {stated}, but the core is {found}"
+    if any(after["start"] < before["end"] for before, after in pairwise(core)):
+        yield "twice", "the core's own pieces overlap or don't ascend"
+    order = [_ORDER.get(piece["role"], 1) for piece in pieces]
+    if order != sorted(order):
+        yield "provenance", "overlap stands on the wrong side of the core"
+
+
+def _text_faults(record: Record) -> Faults:
+    """Check that each text is its pieces and joiners; lengths and joiners show without the source."""
+    full, words, reached = record["full_text"], list[str](), 0
+    for place, piece in enumerate(record["pieces"]):
+        joiner = piece["joiner"] if place else ""
+        end = reached + len(joiner) + piece["end"] - piece["start"]
+        if not full.startswith(joiner, reached) or end > len(full):
+            yield "provenance", f"full_text is not its pieces: piece {place} doesn't fit at character {reached}"
+            return
+        if piece["role"] == "core":
+            words.append(full[reached if words else reached + len(joiner) : end])
+        reached = end
+    if reached != len(full):
+        yield "provenance", f"full_text has {len(full)} characters, its pieces have {reached}"
+    core = "".join(words)
+    if record["normalized_text"] != core:
+        yield "provenance", f"normalized_text is not the core: {shortened(record['normalized_text'])}"
+    if not record["embedding_text"].endswith(full):
+        yield "provenance", "embedding_text doesn't end with full_text"
+    elif fault := _prefix_fault(record, record["embedding_text"][: len(record["embedding_text"]) - len(full)]):
+        yield fault
+
+
+def _trim_faults(record: Record, core: str) -> Faults:
+    bare = core.strip()
+    if not bare:
+        yield "trimmed", "the core is empty"
+    elif core.rstrip() != core or (core != bare and not _is_indented(record, core)):
+        yield "trimmed", f"the core has white space at its ends: {shortened(core[:20])} to {shortened(core[-20:])}"
+
+
+def _is_indented(record: Record, core: str) -> bool:
+    """Whether what stands before the core's first word may be the indentation of code."""
+    return (
+        record["chunk_type"] not in {"paragraph", "table", "quote", "heading"} and core.lstrip(" \t") == core.lstrip()
+    )
+
+
+def _prefix_fault(record: Record, prefix: str) -> Fault | None:
+    """Check what a template put before the text: nothing but the title and headings, or their beginnings."""
+    if not prefix:
+        return None
+    title = " ".join((record["metadata"].get("title") or "").split())
+    path = [" ".join(name.split()) for name in record["headings_path"]]
+    if tags := _TAGS.match(prefix):
+        names = (tags["section"] or "").split(" > ") if tags["section"] else []
+        said_title, section = tags["page"] or "", " > ".join(names)
+        fits = title.startswith(said_title.removesuffix("…").rstrip()) and _is_tail(section, path)
+        return (
+            None
+            if fits
+            else ("provenance", f"the tags say something else than title and headings: {shortened(prefix, 80)}")
+        )
+    line = prefix.removesuffix("\n")
+    known = [title, *path[-1:]]
+    parts = [name for name in known if name and (name in line or line in name)]
+    if prefix.endswith("\n") and "\n" not in line and parts:
+        return None
+    return "provenance", f"embedding_text begins with something that no template writes: {shortened(prefix, 80)}"
+
+
+def _is_tail(section: str, path: list[str]) -> bool:
+    """Whether a section line is the end of the path; a heading that is too long may be shortened."""
+    if not section:
+        return True
+    tails = (" > ".join(path[place:]) for place in range(len(path)))
+    return any(tail == section or tail.startswith(section.removesuffix("…").rstrip()) for tail in tails)
+
+
+def _size_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Faults:
+    count = tokenizer.count(record["embedding_text"])
+    if count != record["token_count"]:
+        yield (
+            "count",
+            f"token_count is {record['token_count']}, but embedding_text has {count} tokens ({tokenizer.name})",
+        )
+    over = limit is not None and count > limit
+    figure = record["chunk_type"] == "figure"
+    if over and not (record["oversize"] and figure):
+        yield "limit", f"{count} tokens are over the limit of {limit}" + (", and it is no figure" if not figure else "")
+    if record["oversize"] and not over and limit is not None:
+        yield "limit", f"oversize is said, but {count} tokens are within the limit of {limit}"
+
+
+def _name_faults(record: Record) -> Faults:
+    place = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
+    owner = owner_of(place[0], parent=is_parent(record))
+    if record["chunk_id"] != sha256(":".join(map(str, [owner, *place[1:]]))):
+        yield (
+            "identity",
+            f"chunk_id is not the hash of {'parent, ' if is_parent(record) else ''}document, blocks and range",
+        )
+    if record["content_hash"] != sha256(record["embedding_text"]):
+        yield "identity", "content_hash is not the hash of embedding_text"
+    metadata = record["metadata"]
+    for name in ("document_id", "tenant_id"):
+        if name in metadata and metadata[name] != record[name]:
+            yield "identity", f"{name} is {shortened(str(record[name]))}, in metadata {shortened(str(metadata[name]))}"
+
+
+def _number_faults(record: Record) -> Faults:
+    core, before, after = (record[name] for name in _INDICES[1:])
+    if not core or core != sorted(set(core)):
+        yield "place", f"core_block_indices are not numbers that ascend: {shortened(str(core))}"
+    elif [record["block_start_idx"], record["block_end_idx"]] != [core[0], core[-1]]:
+        yield "place", "block_start_idx and block_end_idx are not the first and last core block"
+    if record["block_indices"] != sorted({*core, *before, *after}):
+        yield "place", "block_indices are not the union of core and overlap"
+    roles = {piece["role"] for piece in record["pieces"]}
+    for role, indices in (("overlap_prev", before), ("overlap_next", after)):
+        if bool(indices) != (role in roles):
+            yield "place", f"{role}_block_indices and the pieces don't agree"
+    length = record["navigation"].get("text_length")
+    if length != len(record["normalized_text"]):
+        yield "place", f"navigation.text_length is {length}, normalized_text has {len(record['normalized_text'])}"
+    pages = (record["page_start"], record["page_end"])
+    if (pages[0] is None) != (pages[1] is None) or (
+        pages[0] is not None and pages[1] is not None and pages[0] > pages[1]
+    ):
+        yield "place", f"page_start and page_end are {pages}"

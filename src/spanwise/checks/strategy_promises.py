@@ -1,0 +1,356 @@
+"""What each strategy promises of its own chunks, beyond the laws; all of it shows only beside the source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from spanwise.checks.findings import Faults, Record, shortened
+from spanwise.chunking.strategies.sentence_drafts import continues, is_finished, sentence_ends
+from spanwise.documents.document import KINDS, Block, Document, table_head
+from spanwise.records.record import is_parent
+from spanwise.text.tokens import NEAR, Tokenizer
+
+_CLOSING: Final = frozenset({"heading", "rule"})
+_APART: Final = frozenset({"table", "code"})
+_OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
+
+
+class Case(NamedTuple):
+    """A record, the one before it in its document, and what both were made from and with.
+
+    The one before is of the same level; `parent` is the last parent, where there are two levels.
+    """
+
+    record: Record
+    before: Record | None
+    document: Document
+    tokenizer: Tokenizer
+    options: Any
+    parent: Record | None = None
+
+    @property
+    def core(self) -> list[Block]:
+        """The blocks of the core."""
+        return [self.document.blocks[index] for index in self.record["core_block_indices"]]
+
+    def tokens(self, start: int, end: int) -> int:
+        """Count a stretch of the source exactly."""
+        return self.tokenizer.count(self.document.text[start:end]) - self.tokenizer.added
+
+    @property
+    def room(self) -> int | None:
+        """How many tokens the core may have beside what a template puts before it."""
+        if self.options.max_tokens is None:
+            return None
+        prefix = self.record["embedding_text"].removesuffix(self.record["full_text"])
+        taken = self.tokenizer.count(prefix) if prefix else self.tokenizer.added
+        return int(self.options.max_tokens) - taken
+
+    def cut_blocks(self) -> list[Block]:
+        """Give the blocks that the core takes only a part of."""
+        start, end = self.record["char_start"], self.record["char_end"]
+        return [block for block in self.core if block.start < start or block.end > end]
+
+    def overlap(self) -> list[tuple[int, int]]:
+        """Give the ranges of the overlap before the core."""
+        return ranges_of(self.record, "overlap_prev")
+
+
+def ranges_of(record: Record, role: str) -> list[tuple[int, int]]:
+    """Give the ranges of the pieces of one role."""
+    return [(piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == role]
+
+
+def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None, most: int | None = None) -> Faults:
+    """Blocks that fit stay whole; the tokens that tags cost are not theirs, and close calls are left alone."""
+    room = case.room if most is None or case.room is None else min(case.room, most)
+    for block in case.cut_blocks():
+        if room is not None and (kinds is None or block.kind in kinds):
+            size = case.tokens(block.start, block.end)
+            if size + NEAR < room:
+                yield "promise", f"a {block.kind} of {size} tokens is cut, though {room} would fit"
+
+
+def _structure(case: Case) -> Faults:
+    yield from _structure_sections(case)
+    yield from _whole_if_they_fit(case, None)
+    yield from _structure_overlap(case)
+    yield from _repeated_head(case)
+
+
+def _smart(case: Case) -> Faults:
+    """Only paragraphs are cut by topic; where `structure` stepped in, it keeps its own promises but for that."""
+    if "smart" in case.record["metadata"].get("extra", {}):
+        yield from _structure_sections(case)
+    yield from _whole_if_they_fit(case, KINDS - {"paragraph"})
+    yield from _structure_overlap(case)
+    yield from _repeated_head(case)
+
+
+def _structure_sections(case: Case) -> Faults:
+    record, blocks = case.record, case.document.blocks
+    first, last = record["block_start_idx"], record["block_end_idx"]
+    closing = [index for index in range(first, last + 1) if blocks[index].kind in _CLOSING]
+    if closing:
+        yield "promise", f"the chunk goes over a {blocks[closing[0]].kind}: sections are never mixed"
+    alone = {"table"} if case.options.mix_code else _APART
+    mixed = sorted(alone & {block.kind for block in case.core})
+    if mixed and len(case.core) > 1:
+        yield "promise", f"a {mixed[0]} stands in one chunk with other blocks"
+
+
+def _structure_overlap(case: Case) -> Faults:
+    overlap = case.overlap()
+    if not overlap or not case.before:
+        return
+    types = (case.before["chunk_type"], case.record["chunk_type"])
+    if not set(types) <= _OVERLAPPING:
+        yield "promise", f"overlap from {types[0]} into {types[1]}: only paragraphs and mixed chunks have it"
+    between = case.document.blocks[case.before["block_end_idx"] : case.record["block_start_idx"]]
+    if any(block.kind in _CLOSING for block in between):
+        yield "promise", "overlap comes from another section"
+    size = sum(case.tokens(*span) for span in overlap)
+    if size > case.options.overlap_tokens + NEAR:
+        yield "promise", f"overlap has {size} tokens, more than overlap_tokens ({case.options.overlap_tokens})"
+
+
+def _repeated_head(case: Case) -> Faults:
+    """Later parts of a table repeat its head."""
+    head = table_head(case.document.blocks, case.record["core_block_indices"][0])
+    if not head or case.record["char_start"] < head.end:
+        return
+    repeated = any(
+        piece["role"] == "context" and piece["start"] == head.start and piece["end"] == head.end
+        for piece in case.record["pieces"]
+    )
+    if not repeated and not case.record["context_dropped"]:
+        yield "promise", "a later part of a table doesn't repeat its head, and doesn't say so"
+
+
+def _hierarchical(case: Case) -> Faults:
+    yield from _repeated_head(case)
+    if is_parent(case.record):
+        yield from _whole_if_they_fit(case, None)
+        yield from _parent_sections(case)
+    else:
+        yield from _child_sections(case)
+        yield from _structure_overlap(case)
+        if case.overlap() and case.core[0].kind in _CLOSING:
+            yield "promise", "overlap comes from another section"
+        if case.overlap() and case.before and case.before["parent_id"] != case.record["parent_id"]:
+            yield "promise", "overlap comes from another parent"
+
+
+def _child_sections(case: Case) -> Faults:
+    """Check that headings only begin a child, that a table or code stands alone, that blocks which fit are whole."""
+    body = _after_leads(case.core)
+    over = [block for block in body[:-1] if block.kind in _CLOSING]
+    if over or (body and body[-1].kind == "heading"):
+        yield "promise", "the child goes over a heading or a rule: sections are never mixed"
+    kinds = {block.kind for block in body} - {"rule"}
+    mixed = sorted(kinds & ({"table"} if case.options.mix_code else _APART))
+    if mixed and len([block for block in body if block.kind != "rule"]) > 1:
+        yield "promise", f"a {mixed[0]} stands in one child with other blocks"
+    if not _makes_room(case):
+        yield from _whole_if_they_fit(case, None)
+
+
+def _makes_room(case: Case) -> bool:
+    """Whether a block may be cut though it fits: where the parent cuts it, and where it makes room for a heading."""
+    parent, blocks = case.parent, case.document.blocks
+    for index in case.record["core_block_indices"]:
+        block = blocks[index]
+        whole = case.record["char_start"] <= block.start and block.end <= case.record["char_end"]
+        led = index and blocks[index - 1].kind in _CLOSING and block.kind not in _APART
+        if not whole and (led or (parent and (block.start < parent["char_start"] or block.end > parent["char_end"]))):
+            return True
+    return False
+
+
+def _parent_sections(case: Case) -> Faults:
+    """Check that a parent stays in the section that it begins in, and that a section which fits is not divided."""
+    first, before = case.core[0], case.before
+    outside = first.headings_path[:-1] if first.kind == "heading" else first.headings_path
+    if any(block.headings_path[: len(outside)] != outside for block in case.core):
+        yield "promise", f"the parent goes beyond the section that it begins in: {' > '.join(outside)}"
+    if before is None or first.kind in _CLOSING or case.room is None:
+        return
+    blocks, end = case.document.blocks, case.record["block_end_idx"]
+    section = blocks[before["block_start_idx"] : end + 1]
+    ends = end + 1 >= len(blocks) or blocks[end + 1].kind == "heading"
+    if not ends or section[0].kind != "heading" or any(block.kind == "heading" for block in _after_leads(section)):
+        return
+    size = case.tokens(before["char_start"], case.record["char_end"])
+    if size + NEAR < case.room:
+        yield "promise", f"a section of {size} tokens is divided, though {case.room} would fit"
+
+
+def _after_leads(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Give blocks without the headings and rules that they begin with."""
+    body = next((place for place, block in enumerate(blocks) if block.kind not in _CLOSING), len(blocks))
+    return blocks[body:]
+
+
+def _fixed(case: Case) -> Faults:
+    if case.options.template == "plain":  # under a template the room is that of the longest headings
+        yield from _whole_if_they_fit(case, frozenset({"paragraph", "heading", "html"}))
+    overlap = case.overlap()
+    if overlap and case.before:
+        pieces = [piece for piece in case.before["pieces"] if piece["role"] == "core"]
+        most = sum(case.tokens(piece["start"], piece["end"]) for piece in pieces) * case.options.overlap_ratio * 1.25
+        size = sum(case.tokens(*span) for span in overlap)
+        if size > most + 2 * NEAR:
+            yield "promise", f"overlap has {size} tokens, more than 15 parts in 12 of what overlap_ratio asks for"
+    if not case.options.overlap_ratio and overlap:
+        yield "promise", "there is overlap, though overlap_ratio is 0"
+
+
+def _simple(case: Case) -> Faults:
+    from pyuegc import EGC
+
+    text, most = case.record["normalized_text"], case.options.max_chars
+    if len(text) > most and case.record["chunk_type"] != "figure" and len(list(EGC(text))) > most:
+        yield "promise", f"{len(text)} characters are more than max_chars ({most}): {shortened(text)}"
+
+
+def _one_type(case: Case) -> Faults:
+    types = {block.section_type for block in case.core}
+    if len(types) > 1:
+        yield "promise", f"section types are mixed: {', '.join(sorted(str(kind) for kind in types))}"
+
+
+def _heading(case: Case) -> Faults:
+    yield from _one_type(case)
+    opening = [
+        block for block in case.core if block.kind == "heading" and (block.level or 0) <= case.options.split_level
+    ]
+    if (case.options.strict or not case.options.smart) and any(block is not case.core[0] for block in opening):
+        yield "promise", "a chunk goes on over a heading that begins a section, though each has its own"
+    if case.overlap():
+        yield "promise", "there is overlap, which this strategy doesn't have"
+
+
+def _window(case: Case) -> Faults:
+    yield from _one_type(case)
+    yield from _whole_if_they_fit(case, None)
+    size = sum(case.tokens(*span) for span in case.overlap())
+    if size > case.options.overlap_tokens + NEAR:
+        yield "promise", f"overlap has {size} tokens, more than overlap_tokens ({case.options.overlap_tokens})"
+
+
+def _sentence(case: Case) -> Faults:
+    figures = [place for place, block in enumerate(case.core, 1) if block.kind == "figure"]
+    overlap = case.overlap() + ranges_of(case.record, "overlap_next")
+    if figures and figures != [len(case.core)]:
+        yield "promise", "a figure doesn't close its chunk"
+    if overlap and (figures or not case.options.overlap_ratio):
+        yield "promise", "there is overlap " + ("with a figure" if figures else "though overlap_ratio is 0")
+    if not figures:
+        yield from _sentence_length(case)
+    if case.before:
+        yield from _sentence_torn(case, case.before)
+        yield from _sentence_ahead(case, case.before)
+
+
+def _sentence_length(case: Case) -> Faults:
+    """Only one sentence alone, and what a page break tore, may be longer than max_chars."""
+    record, most = case.record, int(case.options.max_chars)
+    one = len(sentence_ends(case.document.text, record["char_start"], record["char_end"])) == 1
+    paged = record["page_start"] != record["page_end"]
+    length, most = len(record["normalized_text"]), most * 6 // 5 if paged else most
+    if length > most and (paged or not one):
+        yield "promise", f"{length} characters are more than {most}, and it is not one sentence of one page"
+
+
+def _sentence_torn(case: Case, before: Record) -> Faults:
+    """Find a sentence that is cut though it fits, where both its ends are seen."""
+    text, cut, room = case.document.text, before["char_end"], case.room
+    same_page = before["page_end"] == case.record["page_start"]
+    if room is None or not same_page or text[cut : case.record["char_start"]].strip() or is_finished(text, cut):
+        return
+    ends = sentence_ends(text, before["char_start"], cut)
+    start, end = ends[-2] if len(ends) > 1 else None, sentence_ends(text, cut, case.record["char_end"])[0]
+    kinds = {block.kind for block in (case.document.blocks[before["block_end_idx"]], case.core[0])}
+    if start is not None and is_finished(text, end) and "figure" not in kinds and case.tokens(start, end) + NEAR < room:
+        yield "promise", f"a sentence of {case.tokens(start, end)} tokens is cut, though {room} would fit"
+
+
+def _sentence_ahead(case: Case, before: Record) -> Faults:
+    """Check what the chunk before shows of this one: its beginning, and little of it; at a cut inside a word more."""
+    text, start = case.document.text, case.record["char_start"]
+    ahead, end = ranges_of(before, "overlap_next"), before["char_end"]
+    if not ahead:
+        return
+    if ahead[0][0] != start or ahead[-1][1] > case.record["char_end"]:
+        yield "promise", "what the chunk before shows is not the beginning of this one"
+    if any(block.kind == "figure" for block in case.core):
+        yield "promise", "the chunk before shows something of a chunk with a figure"
+    if before["page_end"] != case.record["page_start"] and not continues(case.document, end, start):
+        yield "promise", "there is overlap over a page break where no sentence goes on"
+    most, shown = case.options.max_chars, sum(high - low for low, high in ahead)
+    if is_finished(text, end) and shown > 2 * most * case.options.overlap_ratio:
+        yield "promise", f"{shown} characters of the next chunk are more than twice what overlap_ratio asks for"
+    if is_finished(text, end) and len(before["full_text"]) > most * 6 // 5 and not ranges_of(before, "overlap_prev"):
+        yield "promise", f"with overlap {len(before['full_text'])} characters are more than {most * 6 // 5}"
+
+
+def _blocks(case: Case) -> Faults:
+    options = case.options
+    yield from _whole_if_they_fit(case, None, options.core_tokens)
+    if case.cut_blocks() and len(case.core) > 1:
+        yield "promise", "a part of a split block stands in one chunk with others"
+    ahead = "overlap_tokens" if options.overlap_next_tokens is None else "overlap_next_tokens"
+    for role, words, name in (("overlap_prev", "before", "overlap_tokens"), ("overlap_next", "after", ahead)):
+        size, most = sum(case.tokens(*span) for span in ranges_of(case.record, role)), getattr(options, name)
+        if size > most + NEAR:
+            yield "promise", f"overlap {words} has {size} tokens, more than {name} ({most})"
+    yield from _blocks_core(case)
+    if case.before:
+        yield from _blocks_beside(case, case.before)
+
+
+def _blocks_core(case: Case) -> Faults:
+    """Only a figure, and a character that is larger by itself, may be over the size that is given for cores."""
+    from pyuegc import EGC
+
+    most, core = case.options.core_tokens, case.record["normalized_text"]
+    if most is None or case.record["chunk_type"] == "figure":
+        return
+    size = case.tokenizer.count(core) - case.tokenizer.added
+    if size > most + NEAR and len(list(EGC(core))) > 1:
+        yield "promise", f"the core has {size} tokens, more than core_tokens ({most})"
+
+
+def _blocks_beside(case: Case, before: Record) -> Faults:
+    """Check that what two neighbours show of each other is the edge of a core, in whole blocks but for one alone."""
+    afar = case.options.core_tokens is not None
+    shown = (("overlap_prev", case.record, before), ("overlap_next", before, case.record))
+    for role, record, neighbour in shown:
+        overlap = ranges_of(record, role)
+        if not overlap:
+            continue
+        start, end = overlap[0][0], overlap[-1][1]
+        core = neighbour["char_start"], neighbour["char_end"]
+        outside = (start < core[0] or end > core[1]) and not afar
+        if outside or (end != core[1] if role == "overlap_prev" else start != core[0]):
+            yield "promise", f"{role} is not the edge of the core of the chunk beside"
+        if afar:  # then it goes on over several cores, and into a leaf that is not the nearest
+            continue
+        edges = [place for index in record[f"{role}_block_indices"] for place in case.document.blocks[index][1:3]]
+        whole = start == max(edges[0], core[0]) and end == min(edges[-1], core[1])
+        if not whole and len(record[f"{role}_block_indices"]) > 1:
+            yield "promise", f"{role} tears a block, though it holds another one whole"
+
+
+PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
+    "structure": _structure,
+    "fixed": _fixed,
+    "heading": _heading,
+    "window": _window,
+    "sentence": _sentence,
+    "simple": _simple,
+    "blocks": _blocks,
+    "hierarchical": _hierarchical,
+    "smart": _smart,
+}

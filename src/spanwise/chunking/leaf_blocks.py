@@ -1,0 +1,51 @@
+"""A document by its leaves: every item of a list and every row of a table is a block of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from spanwise.documents.document import Block, Document, Part
+from spanwise.text.cuts import trimmed
+
+_MARK_ALONE: Final = re.compile(r"\s*(?:[-*+•]|\d+[.)])(?:\s+\[[ xX]\])?\s*")
+
+
+def leaf_view(document: Document) -> Document:
+    """Give the same document with its lists and tables taken apart; the text and all that is known of it stay.
+
+    A nested item is a leaf of its own, and so is what an item says after those that are nested in it.
+    """
+    if not any(block.parts for block in document.blocks):
+        return document
+    return replace(document, blocks=tuple(leaf for block in document.blocks for leaf in _leaves(document.text, block)))
+
+
+def _leaves(text: str, block: Block) -> Iterator[Block]:
+    if not block.parts:
+        yield block
+        return
+    whole = Part(block.start, block.end, block.parts, block.source_ref)
+    for start, end, part in _stretches(text, block.start, whole):
+        name = block.block_id if block.kind == "table" else part.block_id
+        itself = (Part(start, end, (), part.source_ref, part.header, name),)
+        reference = part.source_ref or block.source_ref
+        where = block.headings_path, None, block.page
+        yield Block(block.kind, start, end, *where, itself, block.section_type, name, reference)
+
+
+def _stretches(text: str, start: int, part: Part) -> Iterator[tuple[int, int, Part]]:
+    """Give what a part says itself and what the parts in it say, in the order of the text."""
+    position = start
+    for child in part.parts:
+        own, begin = trimmed(text, position, child.start), child.start
+        if own and position == start and _MARK_ALONE.fullmatch(text, part.start, child.start):
+            begin = own[0]  # `- - a`: a mark with nothing behind it goes with the first item in it
+        elif own:
+            yield *own, part
+        yield from _stretches(text, begin, child)
+        position = child.end
+    if own := trimmed(text, position, part.end):
+        yield *own, part

@@ -1,0 +1,293 @@
+"""`fixed`: cheap and predictable chunks of about one size, cut between paragraphs, with a little overlap."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice, takewhile
+from math import ceil, inf
+from operator import itemgetter
+from typing import Final, NamedTuple
+
+from spanwise.chunking.overlap import nearest_start
+from spanwise.chunking.packing import divide
+from spanwise.chunking.pieces import Plan
+from spanwise.chunking.settle import NOTHING, Repeated, Task
+from spanwise.documents.document import LEFT_OUT_KINDS
+from spanwise.documents.span import between
+from spanwise.options import Options, option
+from spanwise.text.cuts import line_cuts, paragraph_cuts, sentence_cuts, sides_of, trimmed, word_break
+from spanwise.text.sentences import sentence_starts
+from spanwise.text.tokens import NEAR
+
+_NEAR_CHARS: Final = 160  # a sentence mostly begins this near
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FixedOptions(Options):
+    """The options of `fixed`."""
+
+    max_tokens: int = option(750, "hard limit of a chunk, everything counted", low=16)
+    target_tokens: int = option(500, "size that the chunks come near to", low=1)
+    min_tokens: int = option(100, "size below which a chunk is joined with the next", low=0)
+    overlap_ratio: float = option(0.12, "share of the chunk before that is repeated", low=0.0, high=0.5)
+
+
+class Stretch(NamedTuple):
+    """A range of the text, its first and last block, and its place in tokens of content."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    start_at: int
+    end_at: int
+
+
+_KIND_AND_RANGE: Final = itemgetter(0, 1, 2)
+_STRETCH: Final[Callable[[Iterable[int]], Stretch]] = partial(tuple.__new__, Stretch)
+"""Makes a stretch of its six numbers without a call in Python: there are thousands."""
+
+Cut = tuple[Stretch, Stretch]
+"""What stands before a cut and what stands after it."""
+
+
+class Fixed:
+    """The strategy `fixed`."""
+
+    name = "fixed"
+    options = FixedOptions
+    leaves_out = frozenset[str]()
+    leafwise = False
+    repeating = frozenset[str]()
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Cut each run between closing headings into equal shares."""
+        if not task.document.blocks:
+            return []
+        room, overlap = _room(task), task.options.overlap_ratio > 0
+        shares = [share for run in _runs(task, _paragraphs(task)) for share in _balanced(task, run, room)]
+        return [Plan(*stretch[:4], overlap) for stretch in _long_enough(task, shares, room)]
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat nothing but overlap."""
+        return NOTHING
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Start at the sentence nearest to the ratio, within 10 to 15 for 12 percent, else at the nearest word."""
+        size, ratio = task.content_tokens(previous.start, previous.end), task.options.overlap_ratio
+        share = ceil(size * ratio * 10 / 12), round(size * ratio), int(size * ratio * 15 / 12)
+        return nearest_start(task, previous, share, free) if share[1] else None
+
+
+def _room(task: Task) -> int:
+    """Give the room that every chunk has; under a template the smallest, because a chunk may start anywhere."""
+    if task.options.template == "plain":
+        return task.room(0)
+    return min(task.room(index) for index in range(len(task.document.blocks)))
+
+
+def _paragraphs(task: Task) -> list[Stretch]:
+    """Give blocks, and of loose lists the stretches between blank lines; what is left out between takes no room."""
+    starts, ends, indices = list[int](), list[int](), list[int]()
+    cutter, whole = paragraph_cuts(task.text), True
+    for index, (kind, start, end) in enumerate(map(_KIND_AND_RANGE, task.document.blocks)):
+        if kind == "list" and (cuts := cutter(start, end)):
+            for piece in filter(None, (trimmed(task.text, *piece) for piece in between(cuts, start, end))):
+                starts.append(piece[0])
+                ends.append(piece[1])
+                indices.append(index)
+        elif kind in LEFT_OUT_KINDS:
+            whole = False
+        else:
+            starts.append(start)
+            ends.append(end)
+            indices.append(index)
+    edges = task.tokens.at_each(starts + ends)
+    rows = zip(starts, ends, indices, indices, edges, edges[len(starts) :], strict=False)
+    return list(map(_STRETCH, rows) if whole else _closed_up(rows, task.joint))
+
+
+def _closed_up(rows: Iterable[tuple[int, int, int, int, int, int]], joint: int) -> Iterator[Stretch]:
+    """Give stretches of which each begins where the one before ended, with a joint where something is left out."""
+    place, reached, before = 0, 0, -1
+    for start, end, index, _, begin, finish in rows:
+        place += begin - reached if index - before <= 1 else joint
+        yield Stretch(start, end, index, index, place, place + finish - begin)
+        place, reached, before = place + finish - begin, finish, index
+
+
+def _runs(task: Task, paragraphs: list[Stretch]) -> Iterator[list[Stretch]]:
+    """Give the stretches between headings that close: those with at least the minimum before them."""
+    blocks, smallest = task.document.blocks, task.options.min_tokens
+    first = 0
+    for place, paragraph in enumerate(paragraphs):
+        closes = blocks[paragraph.first].kind == "heading" and place > first
+        if closes and paragraphs[place - 1].end_at - paragraphs[first].start_at >= smallest:
+            yield paragraphs[first:place]
+            first = place
+    if paragraphs:
+        yield paragraphs[first:]
+
+
+def _balanced(task: Task, run: list[Stretch], room: int) -> list[Stretch]:
+    """Cut a run into equal shares; where units are too coarse for that, into more; what is left over is divided."""
+    total, size = run[-1].end_at - run[0].start_at, min(room, 1.1 * task.options.target_tokens)
+    whole = _joined(run[0], run[-1])
+    if total <= size:
+        return _within(task, run, whole, room)
+    shares: list[Stretch] = []
+    for share in _shares(task, run, ceil(total / size), room):
+        if not _fits(task, share, room):
+            unit = min(max(total / len(run), size / 16), size / 4)
+            shares = list(_shares(task, run, ceil(total / (size - unit)), room))
+            break
+        shares.append(share)
+    return [piece for share in shares for piece in _within(task, run, share, room)]
+
+
+def _shares(task: Task, run: list[Stretch], number: int, room: int) -> Iterator[Stretch]:
+    """Cut a run at the allowed boundaries nearest to equal shares of it; the later wins unless it is much farther."""
+    blocks, tolerance = task.document.blocks, 0.1 * task.options.target_tokens
+    all_ends = [paragraph.end_at for paragraph in run]
+    # a heading is kept with what follows
+    allowed = [at for at, paragraph in enumerate(run[:-1], 1) if blocks[paragraph.first].kind != "heading"]
+    ends = [all_ends[at - 1] for at in allowed]
+    origin, total = run[0].start_at, run[-1].end_at - run[0].start_at
+    start, _, first, _, start_at, _ = run[0]
+    for share in range(1, number):
+        wanted = origin + total * share / number
+        after = bisect_left(ends, wanted)
+        cuts: list[Cut] = [(run[at - 1], run[at]) for at in allowed[max(after - 1, 0) : after + 1]]
+        paragraph = run[min(bisect_left(all_ends, wanted), len(run) - 1)]
+        if _size(paragraph) + NEAR > room:
+            cuts += _cuts_inside(task, paragraph, wanted, room)
+        if chosen := _nearest(cuts, wanted, tolerance, start):
+            _, end, _, last, _, end_at = chosen[0]
+            yield _STRETCH((start, end, first, last, start_at, end_at))
+            start, _, first, _, start_at, _ = chosen[1]
+    yield _STRETCH((start, run[-1].end, first, run[-1].last, start_at, run[-1].end_at))
+
+
+def _nearest(cuts: list[Cut], wanted: float, tolerance: float, start: int) -> Cut | None:
+    """Choose between the last cut before a place and the first after it: the later, unless it is much farther.
+
+    Only cuts after `start` count.
+    """
+    before = later = None
+    nearest_before, nearest_later = -inf, inf
+    for cut in cuts:
+        at = cut[0].end_at
+        if cut[0].end <= start:
+            continue
+        if nearest_before < at <= wanted:
+            before, nearest_before = cut, at
+        if wanted <= at < nearest_later:
+            later, nearest_later = cut, at
+    return before if before and nearest_later - wanted > wanted - nearest_before + tolerance else later
+
+
+def _cuts_inside(task: Task, paragraph: Stretch, wanted: float, room: int) -> list[Cut]:
+    """Give cuts around a wanted place inside a paragraph, if that is too long to stay whole."""
+    block = paragraph.first
+    kind = task.document.blocks[block].kind
+    if kind == "figure" or _fits(task, paragraph, room):
+        return []
+    tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start) if task.holes else 0
+    middle = tokens.reach(paragraph.start, max(int(wanted) - paragraph.start_at, 1))
+    cuts: list[Cut] = []
+    places = sorted(_inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room))
+    near = bisect_right(places, middle)
+    for cut in places[max(near - 2, 0) : near + 2]:
+        if sides := sides_of(task.text, paragraph.start, cut, paragraph.end):
+            end, start = sides
+            if kind == "code" and (task.text[cut - 1] == "\n" or "\n" in task.text[cut:start]):
+                start = max(cut, task.text.rfind("\n", cut, start) + 1)  # a line keeps its indentation
+            end_at, start_at = tokens.at_each([end, start])
+            left = _STRETCH((paragraph[0], end, block, block, paragraph[4], end_at + shift))
+            cuts.append((left, _STRETCH((start, paragraph[1], block, block, start_at + shift, paragraph[5]))))
+    return cuts
+
+
+def _inner_cuts(task: Task, paragraph: Stretch, middle: int, room: int) -> list[int]:
+    """Give cuts near the middle of a paragraph that is too long: lines, in a long line sentences, then words.
+
+    Nothing farther away than one chunk is looked at, so that each share costs the same. Inside a word there is no cut:
+    where its graphemes begin is known only from its start on.
+    """
+    text, tokens = task.text, task.tokens
+    low = max(paragraph.start, tokens.back(middle, room))
+    high = min(paragraph.end, tokens.reach(middle, room))
+    start = text.rfind("\n", low, middle) + 1 or low
+    end = text.find("\n", middle, high)
+    end = high if end < 0 else end
+    edges = [edge for edge in (start, end + 1) if paragraph.start < edge < paragraph.end and text[edge - 1] == "\n"]
+    if tokens.fits(start, end, room) and edges:
+        return edges
+    if task.document.blocks[paragraph.first].kind != "code":
+        for reach in (_NEAR_CHARS, high - low):
+            window = max(start, middle - reach), min(end, middle + reach)
+            if starts := sentence_starts(text, *window, task.language):
+                return edges + starts
+    word = word_break(text, low, middle)
+    return [*edges, word] if word else edges
+
+
+def _within(task: Task, run: list[Stretch], stretch: Stretch, room: int) -> list[Stretch]:
+    """Divide a share that is over the limit into as few parts as can be, of about one size."""
+    if _fits(task, stretch, room):
+        return [stretch]
+    goal = _size(stretch) / ceil(_size(stretch) / room)
+    groups: list[Stretch] = []
+    first = bisect_right(run, stretch.start, key=itemgetter(0)) - 1
+    for paragraph in takewhile(lambda paragraph: paragraph.start < stretch.end, islice(run, first, None)):
+        inside = stretch.start <= paragraph.start and paragraph.end <= stretch.end
+        whole = inside and _size(paragraph) + NEAR <= room
+        for unit in (paragraph,) if whole else _units(task, paragraph, stretch, room):
+            if groups and _size(groups[-1]) < goal and _fits(task, _joined(groups[-1], unit), room):
+                groups[-1] = _joined(groups[-1], unit)
+            else:
+                groups.append(unit)
+    return groups
+
+
+def _units(task: Task, paragraph: Stretch, stretch: Stretch, room: int) -> list[Stretch]:
+    """Give what of a paragraph lies in a stretch: whole if it fits, else its lines, sentences, words."""
+    span = max(paragraph.start, stretch.start), min(paragraph.end, stretch.end)
+    kind = task.document.blocks[paragraph.first].kind
+    ladder = [line_cuts(task.text), sentence_cuts(task.text, lambda: task.language)][: 1 if kind == "code" else 2]
+    most = task.room(paragraph.first) + NEAR
+    whole = kind == "figure"
+    pieces = [span] if whole else divide(task.tokens, span, ladder, room, most=most, indented=kind == "code")
+    shift = paragraph.start_at - task.tokens.at(paragraph.start)
+    places = zip(pieces, *task.tokens.at_edges(pieces), strict=True)
+    block = paragraph.first
+    return [Stretch(*piece, block, block, begin + shift, finish + shift) for piece, begin, finish in places]
+
+
+def _long_enough(task: Task, stretches: list[Stretch], room: int) -> list[Stretch]:
+    """Join what is below the minimum with the next, and a last one with the one before."""
+    smallest, kept = task.options.min_tokens, list[Stretch]()
+    for place, stretch in enumerate(stretches):
+        last = place == len(stretches) - 1
+        before = kept[-1] if kept else None
+        short = before and (_size(before) < smallest or (last and _size(stretch) < smallest))
+        if before and short and _fits(task, _joined(before, stretch), room):
+            kept[-1] = _joined(before, stretch)
+        else:
+            kept.append(stretch)
+    return kept
+
+
+def _joined(first: Stretch, last: Stretch) -> Stretch:
+    return _STRETCH((first[0], last[1], first[2], last[3], first[4], last[5]))
+
+
+def _size(stretch: Stretch) -> int:
+    return stretch.end_at - stretch.start_at
+
+
+def _fits(task: Task, stretch: Stretch, room: int) -> bool:
+    return task.core_fits(stretch.start, stretch.end, _size(stretch), room)

@@ -1,0 +1,179 @@
+"""`heading`: whole sections of notes in a chunk, as many as fit; typed sections are kept apart.
+
+A section begins at a heading of at most `split_level` and where the section type changes. What is left of a section
+that had to be cut is carried over under its heading, and packed with what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from spanwise.chunking.pieces import Plan
+from spanwise.chunking.settle import NOTHING, Repeated, Task
+from spanwise.chunking.strategies.units import Unit, content_units, finer, fits
+from spanwise.documents.document import Block
+from spanwise.options import TEMPLATES, Options, option
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HeadingOptions(Options):
+    """The options of `heading`."""
+
+    max_tokens: int = option(600, "hard limit of a chunk, everything counted", low=16)
+    target_tokens: int = option(400, "size at which a section that is too large is cut", low=1)
+    template: str = option("breadcrumb", "what stands before the text for the embedder", choices=TEMPLATES)
+    split_level: int = option(2, "headings up to this level begin a section", low=1, high=6)
+    strict: bool = option(False, "one chunk a section, however small")
+    smart: bool = option(True, "pack sections and carry over what is left; off is the same as `strict`")
+
+
+class Heading:
+    """The strategy `heading`."""
+
+    name = "heading"
+    options = HeadingOptions
+    leaves_out = frozenset[str]()
+    leafwise = False
+    repeating = None
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Pack whole sections, or give each its own chunks."""
+        sections = list(_sections(task))
+        chunks = _packed(task, sections) if _is_smart(task) else _apart(task, sections)
+        return [Plan(*chunk) for chunk in chunks]
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat the heading that opened the section of which the chunk begins with a rest."""
+        heading = _carried(task, plan.start, plan.first)
+        if heading is None:
+            return NOTHING
+        if not _price(task, heading):
+            return Repeated(dropped=True)
+        return Repeated(((heading.start, heading.end),), joiner="\n\n")
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Have no overlap."""
+        return None
+
+
+def _is_smart(task: Task) -> bool:
+    return bool(task.options.smart and not task.options.strict)
+
+
+def _sections(task: Task) -> Iterator[list[Unit]]:
+    """Give the blocks of each section, and note for every block which heading opened its section."""
+    blocks, level = task.document.blocks, task.options.split_level
+    section: list[Unit] = []
+    for unit in content_units(task):
+        block = blocks[unit.first]
+        opens = block.kind == "heading" and (block.level or 0) <= level
+        if section and (opens or block.section_type != blocks[section[-1].last].section_type):
+            yield section
+            section = []
+        section.append(unit)
+        opening = blocks[section[0].first]
+        task.contexts[unit.first] = opening if opening.kind == "heading" else None
+    if section:
+        yield section
+
+
+def _carried(task: Task, start: int, block: int) -> Block | None:
+    """Give the heading of the section in whose middle a chunk begins, if it is to be repeated."""
+    heading: Block | None = task.contexts.get(block) if _is_smart(task) else None
+    return heading if heading and start >= heading.end else None
+
+
+def _price(task: Task, heading: Block) -> int:
+    """Give what it costs to repeat a heading; 0 where it would take more than half of the limit, and isn't repeated."""
+    price = task.tokens.exact(heading.start, heading.end) + task.joint
+    return price if price <= task.limit // 2 else 0
+
+
+def _room(task: Task, unit: Unit) -> int:
+    heading = _carried(task, unit.start, unit.first)
+    return task.room(unit.first) - (_price(task, heading) if heading else 0)
+
+
+def _packed(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
+    """Pack sections of one type while they fit; cut those that don't, and go on with what is left of them."""
+    blocks = task.document.blocks
+    current: Unit | None = None
+    for section in sections:
+        whole = section[0].to(section[-1])
+        if current:
+            same = blocks[current.last].section_type == blocks[whole.first].section_type
+            grown = current.to(whole)
+            if same and fits(task, grown, _room(task, current)):
+                current = grown
+                continue
+            yield current
+        *done, current = _cut(task, section)
+        yield from done
+    if current:
+        yield current
+
+
+def _apart(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
+    """Give each section its own chunks."""
+    for section in sections:
+        yield from _cut(task, section)
+
+
+def _cut(task: Task, section: list[Unit]) -> Iterator[Unit]:
+    """Cut a section that doesn't fit between sentences at target; in smart mode a rest that fits stays whole."""
+    waiting = [(block, False) for block in reversed(section)]
+    while waiting:
+        rest = waiting[-1][0].to(section[-1])
+        if (_is_smart(task) or rest.start == section[0].start) and fits(task, rest, _room(task, rest)):
+            yield rest
+            return
+        yield _taken(task, waiting)
+
+
+def _taken(task: Task, waiting: list[tuple[Unit, bool]]) -> Unit:
+    """Take from a stack what makes the next chunk: blocks while they stay within target, then sentences of the next.
+
+    A block is broken up only when it doesn't fit whole; most never are.
+    """
+    target, room = task.options.target_tokens, _room(task, waiting[-1][0])
+    taken: list[Unit] = []
+    while waiting:
+        unit, is_sentence = waiting.pop()
+        grown = taken[0].to(unit) if taken else unit
+        size = task.content_tokens(grown.start, grown.end)
+        small = size <= target and task.core_fits(grown.start, grown.end, size, room)
+        if small or (is_sentence and not taken):
+            taken.append(unit)
+        elif is_sentence:
+            waiting.append((unit, True))
+            break
+        else:
+            broken = [unit]
+            while taken and _is_heading(task, taken[-1]):  # it goes with what follows
+                broken.insert(0, taken.pop())
+            waiting += [(sentence, True) for sentence in reversed(_sentences(task, broken))]
+    return taken[0].to(taken[-1])
+
+
+def _is_heading(task: Task, unit: Unit) -> bool:
+    block = task.document.blocks[unit.first]
+    return block.kind == "heading" and (unit.start, unit.end) == (block.start, block.end)
+
+
+def _sentences(task: Task, section: list[Unit]) -> list[Unit]:
+    """Give the sentences of a section, its items and lines; a heading goes with what follows it, if both fit."""
+    units: list[Unit] = []
+    held: Unit | None = None
+    opening = task.contexts.get(section[0].first)
+    for block in section:
+        room = task.room(block.first) - (_price(task, opening) if opening and _is_smart(task) else 0)
+        for piece in finer(task, block, room):
+            unit = held.to(piece) if held and fits(task, held.to(piece), room) else piece
+            units += [held] if held and unit is piece else []
+            held = None
+            if task.document.blocks[block.first].kind == "heading" and piece.end == block.end:
+                held = unit
+            else:
+                units.append(unit)
+    return [*units, held] if held else units

@@ -1,0 +1,149 @@
+"""The parents of `hierarchical`: whole sections while they fit, else their sub-sections, then blocks, then finer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from spanwise.chunking.pieces import Plan
+from spanwise.chunking.settle import Repeated, Task
+from spanwise.chunking.strategies.structure import context_prices, repeated_context
+from spanwise.chunking.strategies.units import Unit, content_units, finer, fits
+from spanwise.native.sections import APART, CLOSING
+from spanwise.options import Options
+
+
+class Parents:
+    """Plans the outer level; it is settled by itself, under a limit of its own."""
+
+    name = "parents"
+    options = Options
+    leaves_out = frozenset[str]()
+    leafwise = False
+    repeating = APART
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Divide the document at its sections."""
+        units = content_units(task)
+        return [Plan(*unit) for unit in _divided(task, units)] if units else []
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat the head of a table, or the fences of code, that had to be cut."""
+        return repeated_context(task, plan)
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Have no overlap: a parent is there to be read."""
+        return None
+
+
+def _divided(task: Task, units: Sequence[Unit]) -> Iterator[Unit]:
+    """Give a stretch whole if it fits, else by its sections, else between its blocks."""
+    whole = units[0].to(units[-1])
+    sections = _sections(task, units) if not _fits(task, whole) else []
+    if not sections:
+        yield whole
+    elif len(sections) > 1:
+        yield from _packed(task, sections)
+    else:
+        yield from _between_blocks(task, units)
+
+
+def _fits(task: Task, unit: Unit) -> bool:
+    return fits(task, unit, task.room(unit.first))
+
+
+def _sections(task: Task, units: Sequence[Unit]) -> list[list[Unit]]:
+    """Cut a stretch at its outermost headings, without those that it begins with.
+
+    Headings with nothing under them go with the section that follows.
+    """
+    blocks = task.document.blocks
+    body = next((place for place, unit in enumerate(units) if not _leads(task, unit)), len(units))
+    levels = [blocks[unit.first].level for unit in units[body:]]
+    outermost = min((level for level in levels if level is not None), default=None)
+    sections = [list(units[:body])]
+    for unit, level in zip(units[body:], levels, strict=True):
+        opens = level is not None and level == outermost
+        if opens and not all(_leads(task, before) for before in sections[-1]):
+            sections.append([])
+        sections[-1].append(unit)
+    return sections
+
+
+def _leads(task: Task, unit: Unit) -> bool:
+    """Whether a stretch ends with a heading or a rule, which only lead to what follows."""
+    return task.document.blocks[unit.last].kind in CLOSING
+
+
+def _packed(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
+    """Put neighbouring sections together while they fit; one that doesn't fit by itself is divided by itself."""
+    current: Unit | None = None
+    for section in sections:
+        whole = section[0].to(section[-1])
+        if current and _fits(task, current.to(whole)):
+            current = current.to(whole)
+            continue
+        if current:
+            yield current
+        current = whole if _fits(task, whole) else None
+        if current is None:
+            yield from _divided(task, section)
+    if current:
+        yield current
+
+
+def _between_blocks(task: Task, units: Sequence[Unit]) -> Iterator[Unit]:
+    """Divide a section between its blocks, and inside those that don't fit, into parts of about the same size."""
+    room = min(task.room(units[0].first), task.room(units[-1].first))
+    pieces = _with_leads(task, [piece for unit in units for piece in _broken(task, unit, room)], room)
+    size = task.content_tokens(units[0].start, units[-1].end)
+    share = -(-size // -(-size // max(room, 1))) if size else room
+    first = 0
+    while first < len(pieces):
+        until = _end_of_share(task, pieces, first, room, share)
+        yield pieces[first].to(pieces[until - 1])
+        first = until
+
+
+def _end_of_share(task: Task, pieces: list[Unit], first: int, room: int, share: int) -> int:
+    """Say where a parent ends that begins with a piece: when it has its share; a rest that fits stays whole."""
+    rest = pieces[first].to(pieces[-1])
+    if fits(task, rest, room - _owed(task, rest)):
+        return len(pieces)
+    for number in range(first + 1, len(pieces)):
+        grown = pieces[first].to(pieces[number])
+        full = task.content_tokens(grown.start, pieces[number - 1].end) >= share
+        if full or not fits(task, grown, room - _owed(task, grown)):
+            return number
+    return len(pieces)
+
+
+def _broken(task: Task, unit: Unit, room: int) -> list[Unit]:
+    """Break a block that doesn't fit; the head of a table, and each fence, stay with the line beside them."""
+    if fits(task, unit, room):
+        return [unit]
+    before, after = context_prices(task, unit.first)
+    pieces = finer(task, unit, room - before - after)
+    if before and len(pieces) > 1 and fits(task, pieces[0].to(pieces[1]), room - after):
+        pieces[:2] = [pieces[0].to(pieces[1])]
+    if after and len(pieces) > 1 and fits(task, pieces[-2].to(pieces[-1]), room - before):
+        pieces[-2:] = [pieces[-2].to(pieces[-1])]
+    return pieces
+
+
+def _with_leads(task: Task, pieces: list[Unit], room: int) -> list[Unit]:
+    """Put headings and rules together with what follows them, if both fit."""
+    done: list[Unit] = []
+    for piece in pieces:
+        grown = done[-1].to(piece) if done and _leads(task, done[-1]) else None
+        if grown and fits(task, grown, room - _owed(task, grown)):
+            done[-1] = grown
+        else:
+            done.append(piece)
+    return done
+
+
+def _owed(task: Task, unit: Unit) -> int:
+    """Give what a parent costs more than itself because it begins or ends inside a table or code."""
+    blocks = task.document.blocks
+    before = context_prices(task, unit.first)[0] if unit.start > blocks[unit.first].start else 0
+    return before + (context_prices(task, unit.last)[1] if unit.end < blocks[unit.last].end else 0)

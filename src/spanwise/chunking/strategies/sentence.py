@@ -1,0 +1,211 @@
+"""`sentence`: paged documents with figures, whole sentences within two limits, torn ones mended over page breaks."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from spanwise.chunking.packing import Range
+from spanwise.chunking.pieces import Plan
+from spanwise.chunking.settle import NOTHING, Repeated, Task, block_at
+from spanwise.chunking.strategies.sentence_drafts import Draft, mended, planned, room_at, sentence_ends, visible
+from spanwise.chunking.strategies.sentence_halves import Halving
+from spanwise.documents.document import LEFT_OUT_KINDS, Block
+from spanwise.options import Options, option
+from spanwise.text.cuts import trimmed
+from spanwise.text.tokens import NEAR
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentenceOptions(Options):
+    """The options of `sentence`."""
+
+    max_tokens: int = option(500, "hard limit of a chunk, everything counted", low=16)
+    max_chars: int = option(1000, "sentences are collected up to so many characters", low=1)
+    overlap_ratio: float = option(0.10, "share of max_chars that is shown of the next chunk", low=0.0, high=0.5)
+
+
+class Sentence:
+    """The strategy `sentence`."""
+
+    name = "sentence"
+    options = SentenceOptions
+    leaves_out = frozenset[str]()
+    leafwise = False
+    repeating = frozenset[str]()
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Collect the sentences of each page, mend what page breaks tear, and let chunks look ahead."""
+        pages = (_of_page(task, runs) for runs in _pages(task))
+        return planned(task, mended(task, pages))
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat nothing but overlap."""
+        return NOTHING
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Overlap is planned here, and looks ahead."""
+        return None
+
+
+@dataclass(slots=True)
+class Run:
+    """Text of one page up to a figure, if one follows; in stretches, because what is no content is left out."""
+
+    page: int | None
+    stretches: list[Range] = field(default_factory=list)
+    figure: Block | None = None
+
+
+class Sentences(NamedTuple):
+    """The sentences of a run: where each begins and ends, also in characters and tokens of content.
+
+    White space belongs to the sentence that it stands before.
+    """
+
+    starts: list[int]
+    ends: list[int]
+    start_chars: list[int]
+    end_chars: list[int]
+    start_tokens: list[int]
+    end_tokens: list[int]
+
+
+def _pages(task: Task) -> Iterator[list[Run]]:
+    """Give the text of every page in runs that a figure, or the page's end, closes."""
+    page_starts = {page.number: page.start for page in task.document.pages}
+    runs: list[Run] = []
+    goes_on = False  # whether the next text belongs to the stretch before
+    begin: int | None = None  # where white space before the next text begins
+    for block in task.document.blocks:
+        if not runs or block.page != runs[0].page:
+            if runs:
+                yield runs
+            runs, goes_on = [Run(block.page)], False
+            begin = page_starts.get(block.page) if block.page is not None else None
+        if block.kind in LEFT_OUT_KINDS:
+            goes_on, begin = False, None
+        elif block.kind == "figure":
+            runs[-1].figure = block
+            runs.append(Run(block.page))
+            goes_on, begin = False, block.end
+        elif goes_on:
+            runs[-1].stretches[-1] = runs[-1].stretches[-1][0], block.end
+        else:
+            runs[-1].stretches.append((block.start if begin is None else begin, block.end))
+            goes_on = True
+    if runs:
+        yield runs
+
+
+def _of_page(task: Task, runs: list[Run]) -> list[Draft]:
+    drafts: list[Draft] = []
+    for run in runs:
+        collected = list(_collected(task, run)) if run.stretches else []
+        drafts += collected
+        if run.figure:
+            alone = not collected or not _with_figure(task, collected[-1], run.figure)
+            if alone:
+                drafts.append(_figure(task, run.figure))
+    return drafts
+
+
+def _with_figure(task: Task, draft: Draft, figure: Block) -> bool:
+    """Let a figure close the text collected before it, if both fit; how many characters it has doesn't matter."""
+    if draft.part:
+        return False
+    tokens = task.content_tokens(draft.start, figure.end)
+    if not task.core_fits(draft.start, figure.end, tokens, room_at(task, draft.start)):
+        return False
+    draft.chars += figure.end - draft.end
+    draft.end, draft.tokens, draft.figure = figure.end, tokens, True
+    return True
+
+
+def _figure(task: Task, figure: Block) -> Draft:
+    tokens, size = task.tokens.count(figure.start, figure.end), figure.end - figure.start
+    return Draft(figure.start, figure.end, (figure.page, figure.page), size, tokens, figure.start, figure=True)
+
+
+def _collected(task: Task, run: Run) -> Iterator[Draft]:
+    """Collect sentences while both limits hold; one that is over the token limit alone is halved."""
+    sentences = _sentences(task, run.stretches)
+    first = 0
+    while first < len(sentences.ends):
+        begin = sentences.starts[first]
+        start = _visible_start(task, begin, sentences.ends[first])
+        room = room_at(task, start)
+        last = _last_that_fits(task, sentences, first, start, room)
+        if last < first:
+            yield from _halved(task, (begin, sentences.ends[first]), run.page, room)
+            first += 1
+            continue
+        chars = sentences.end_chars[last] - sentences.start_chars[first] - start + begin
+        tokens = sentences.end_tokens[last] - sentences.start_tokens[first]
+        kept = sentences.ends[last - 1] if last > first else None
+        yield Draft(start, sentences.ends[last], (run.page, run.page), chars, tokens, sentences.starts[last], kept)
+        first = last + 1
+
+
+def _visible_start(task: Task, begin: int, end: int) -> int:
+    """Give where a core begins: at the first visible character; a line of code keeps its indentation."""
+    start = visible(task.text, begin)
+    block = task.document.blocks[block_at(task.document, start)]
+    if block.kind == "code" and (span := trimmed(task.text, max(begin, block.start), end, indented=True)):
+        return span[0]
+    return start
+
+
+def _last_that_fits(task: Task, sentences: Sentences, first: int, start: int, room: int) -> int:
+    """Find the last sentence up to which both limits hold; one before `first` where it is too large by itself."""
+    most = sentences.start_chars[first] + task.options.max_chars
+    last = max(bisect_right(sentences.end_chars, most) - 1, first)
+    begin = sentences.start_tokens[first]
+    low = max(bisect_right(sentences.end_tokens, begin + room - NEAR) - 1, first - 1)
+    if last <= low:
+        return last
+    high = min(last, bisect_right(sentences.end_tokens, begin + room + NEAR) - 1)
+    while low < high:  # as close as this only a count can tell
+        middle = (low + high + 1) // 2
+        fits = task.core_fits(start, sentences.ends[middle], sentences.end_tokens[middle] - begin, room)
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
+
+
+def _halved(task: Task, span: Range, page: int | None, room: int) -> Iterator[Draft]:
+    for start, end, before, after, torn in Halving(task, span, room).parts():
+        yield Draft(
+            start,
+            end,
+            (page, page),
+            end - start,
+            task.tokens.count(before, after),
+            start,
+            part=True,
+            torn=torn,
+            before=before if before < start else None,
+            after=after if after > end else None,
+        )
+
+
+def _sentences(task: Task, stretches: list[Range]) -> Sentences:
+    """Measure the sentences of a run; an empty line stands for what is left out between two stretches."""
+    found = Sentences([], [], [], [], [], [])
+    hidden_chars = hidden_tokens = reached = 0
+    for start, end in stretches:
+        if found.ends:
+            hidden_chars += start - reached - 2
+            hidden_tokens += task.tokens.count(reached, start) - task.joint
+        ends = sentence_ends(task.text, start, end)
+        tokens = task.tokens.at_each([start, *ends])
+        places = [start, *ends]
+        if hidden_chars or hidden_tokens:
+            tokens = [place - hidden_tokens for place in tokens]
+        chars = [place - hidden_chars for place in places] if hidden_chars else places
+        for edges, starts, finishes in ((places, 0, 1), (chars, 2, 3), (tokens, 4, 5)):
+            found[starts].extend(edges[:-1])
+            found[finishes].extend(edges[1:])
+        reached = end
+    return found

@@ -1,0 +1,238 @@
+"""Chunks of `sentence` before they are planned: mended over page breaks, and what each shows of the next."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Final
+
+from spanwise.chunking.packing import Range
+from spanwise.chunking.pieces import Around, Plan, joiner_between
+from spanwise.chunking.settle import Task, block_at, core_tokens
+from spanwise.documents.document import Document
+from spanwise.documents.span import without
+from spanwise.text.cuts import grapheme_break, grapheme_end, is_grapheme_boundary
+from spanwise.text.tokens import NEAR
+
+SENTENCE_ENDS: Final = ".!?。！？‼⁇⁈⁉"
+WORD_BREAKS: Final = ",;:()[]{}、，；：（）【】「」『』〔〕〈〉《》〖〗〘〙〚〛〝〞〟〰–—‘’‚‛“”„‟‹›"
+SENTENCE_END: Final = re.compile(f"[{SENTENCE_ENDS}]")
+WORD_BREAK: Final = re.compile(rf"[\s{re.escape(WORD_BREAKS)}]")
+_NATURAL: Final = re.compile(rf"[\s{re.escape(WORD_BREAKS + SENTENCE_ENDS)}]")
+_VISIBLE: Final = re.compile(r"\S")
+# All other lines that look like a heading or an item begin with something else than a small letter.
+_SMALL_ROMAN: Final = re.compile(r"[ivx]{2,}[.)]\s")
+_NOT_CONTINUED: Final = frozenset({"heading", "list", "figure"})
+_LONGEST_END: Final = 64  # characters that may belong to the mark that ends a sentence
+_JOINT: Final = 2  # tokens
+_PAST: Final = 21  # from so many characters behind the wanted size on, overlap may also end at a word
+
+
+@dataclass(slots=True)
+class Draft:
+    """A core on its way; it grows in place, so that a hundred thousand short pages cost no square."""
+
+    start: int
+    end: int
+    pages: tuple[int | None, int | None]  # the first and the last
+    chars: int
+    tokens: int  # as the map says, with the overlap at middle cuts
+    tail: int  # where its last sentence begins
+    kept: int | None = None  # where the sentence before that ends
+    figure: bool = False
+    part: bool = False  # of a sentence that was halved
+    torn: bool = False  # ends in the middle of a word, where nothing looks ahead
+    carried: bool = False  # begins with a sentence from the page before
+    before: int | None = None
+    after: int | None = None
+    gaps: list[Range] = field(default_factory=list)
+    doubt: int = NEAR  # how far `tokens` may be off
+
+
+def room_at(task: Task, start: int) -> int:
+    """Give how many tokens a core that starts here may have; where a template ends, tokens may not add up."""
+    block = block_at(task.document, start)
+    return task.room(block) - (_JOINT if task.prefix(block)[0] else 0)
+
+
+def visible(text: str, position: int) -> int:
+    """Give the first character from a position on that is no white space."""
+    found = _VISIBLE.search(text, position)
+    return found.start() if found else position
+
+
+def sentence_ends(text: str, start: int, end: int) -> list[int]:
+    """Give where the sentences of a stretch end: right after a mark with what belongs to it, and at the end."""
+    ends = [found.end() for found in SENTENCE_END.finditer(text, start, end)]
+    if not text.isascii():
+        wide = "\u0300"  # below this nothing joins the character before it
+        whole = (place if place == end or text[place] < wide else _whole_end(text, place, end) for place in ends)
+        ends = [place for place in whole if place]
+    return ends if ends and ends[-1] == end else [*ends, end]
+
+
+def _whole_end(text: str, place: int, end: int) -> int | None:
+    """Move the end of a mark behind the characters that join it, such as the emoji form of `‼`."""
+    if is_grapheme_boundary(text, place):
+        return place
+    return grapheme_end(text, place - 1, min(place + _LONGEST_END, end))
+
+
+def is_finished(text: str, end: int) -> bool:
+    """Whether a text that ends here ends a sentence; a variation selector doesn't hide its mark."""
+    return text[max(end - 2, 0) : end].rstrip("\ufe0e\ufe0f")[-1:] in SENTENCE_ENDS
+
+
+def continues(document: Document, end: int, start: int) -> bool:
+    """Whether the text from `start` on seems to go on with the sentence that stops at `end`, on the page before."""
+    text = document.text
+    first = visible(text, start)
+    if is_finished(text, end) or not text[first].islower() or _SMALL_ROMAN.match(text, first):
+        return False
+    kinds = (document.blocks[block_at(document, place)].kind for place in (end - 1, first))
+    return next(kinds) != "figure" and next(kinds) not in _NOT_CONTINUED
+
+
+def mended(task: Task, pages: Iterable[list[Draft]]) -> list[Draft]:
+    """Put the chunks of all pages in a row; a sentence that a page break tears is put together where that fits."""
+    done: list[Draft] = []
+    for drafts in pages:
+        if done and drafts and continues(task.document, done[-1].end, drafts[0].start):
+            before, after = done.pop(), drafts[0]
+            done += _merged(task, before, after) or _carried(task, before, after) or [before, after]
+            done += drafts[1:]
+        else:
+            done += drafts
+    return done
+
+
+def _merged(task: Task, before: Draft, after: Draft) -> list[Draft]:
+    """Make one of the last chunk of a page and the first of the next, if both limits allow it."""
+    chars, tokens = before.chars + 1 + after.chars, before.tokens + after.tokens
+    doubt = max(before.doubt, after.doubt) + 1  # where two pages meet
+    room = room_at(task, before.start)
+    if chars > task.options.max_chars * 6 // 5 or tokens - doubt > room:
+        return []
+    if tokens + doubt > room:
+        tokens, doubt = _counted(task, before, after), 0
+        if tokens > room:
+            return []
+    before.gaps += [(before.end, after.start), *after.gaps]
+    before.end, before.after, before.figure = after.end, after.after, after.figure
+    before.pages, before.chars, before.tokens, before.doubt = (before.pages[0], after.pages[1]), chars, tokens, doubt
+    before.part, before.torn = before.part or after.part, after.torn
+    if after.kept is not None:
+        before.tail, before.kept = after.tail, after.kept
+    return [before]
+
+
+def _counted(task: Task, before: Draft, after: Draft) -> int:
+    """Count two chunks exactly as one, with what they overlap at middle cuts."""
+    gaps = (*before.gaps, (before.end, after.start), *after.gaps)
+    plan = Plan(before.start, after.end, 0, 0, False, Around(gaps))
+    lead = task.tokens.count(before.before, before.start) if before.before is not None else 0
+    trail = task.tokens.count(after.end, after.after) if after.after is not None else 0
+    return core_tokens(task, plan) + lead + trail
+
+
+def _carried(task: Task, before: Draft, after: Draft) -> list[Draft]:
+    """Move the unfinished sentence alone to the next page's chunk, if that fits; text never changes its order."""
+    if before.kept is None:
+        return []
+    start, first = visible(task.text, before.tail), bisect_left(before.gaps, (before.tail,))
+    moved = Draft(
+        start, before.end, before.pages, 0, task.content_tokens(start, before.end), start, gaps=before.gaps[first:]
+    )
+    moved.chars = _length(task, moved)
+    moved.doubt += len(moved.gaps)
+    if not _merged(task, moved, after):
+        return []
+    moved.carried = True
+    before.end, before.gaps, before.after = before.kept, before.gaps[:first], None
+    before.pages = before.pages[0], task.document.blocks[block_at(task.document, before.end - 1)].page
+    before.chars, before.tokens = _length(task, before), task.content_tokens(before.start, before.end)
+    return [before, moved]
+
+
+def _length(task: Task, draft: Draft) -> int:
+    """Count the characters of a core, with the white space that joins its pieces."""
+    stretches = without(draft.gaps, draft.start, draft.end)
+    ranges = [task.core_ranges(*stretch) for stretch in stretches]
+    inner = sum([end - start + 2 for pieces in ranges for start, end in pieces])
+    return inner - 2 * len(ranges) + len(draft.gaps)
+
+
+def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
+    """Make plans of the drafts, each with what it may show of the next."""
+    document, plans = task.document, list[Plan]()
+    for draft, after in zip_longest(drafts, drafts[1:]):
+        starts = (draft.before,) if draft.before is not None else ()
+        ends = (draft.after,) if draft.after is not None else _ahead(task, draft, after) if after else ()
+        first, last = block_at(document, draft.start), block_at(document, draft.end - 1)
+        over = ends and after and document.blocks[block_at(document, after.start)].page != document.blocks[last].page
+        joiner = " " if over else None  # the sentence goes on
+        around = Around(tuple(draft.gaps), starts, ends, joiner) if starts or ends or draft.gaps else None
+        plans.append(Plan(draft.start, draft.end, first, last, False, around))
+    return plans
+
+
+def _ahead(task: Task, draft: Draft, after: Draft) -> tuple[int, ...]:
+    """Say where the beginning of the next core may end that is shown behind this one, the best place first."""
+    size = int(task.options.max_chars * task.options.overlap_ratio + 1e-9)
+    if not size or draft.figure or draft.torn or after.figure or after.carried:
+        return ()
+    if draft.pages[1] != after.pages[0] and not continues(task.document, draft.end, after.start):
+        return ()
+    head, anchors = _head(task, after, 2 * size)
+    wanted = _natural_length(head, size, len(head) == after.chars)
+    joint = len(joiner_between(task.text, draft.end, after.start))
+    most = min(wanted, task.options.max_chars * 6 // 5 - draft.chars - joint)
+    if most <= 0 or task.text.endswith(head[:wanted], draft.start, draft.end):
+        return ()
+    lengths = [wanted] if wanted <= most else []
+    room = room_at(task, draft.start) - draft.tokens - draft.doubt
+    if not lengths or task.tokens.count(after.start, anchors[-1][1] + wanted - anchors[-1][0]) > room:
+        breaks = [found.end() for found in _NATURAL.finditer(head, 0, most)]
+        lengths += reversed([length for length in breaks if length < wanted])
+    places = (_place(task, anchors, len(head[:length].rstrip())) for length in lengths)
+    return tuple(dict.fromkeys(place for place in places if place is not None))
+
+
+def _head(task: Task, draft: Draft, length: int) -> tuple[str, list[Range]]:
+    """Give the beginning of a core as it reads, and for each of its pieces where it stands in this and in the text."""
+    text = task.text
+    if not draft.gaps and not task.has_holes(draft.start, draft.end):
+        return text[draft.start : min(draft.end, draft.start + length)], [(0, draft.start)]
+    words, anchors, taken = list[str](), list[Range](), 0
+    for stretch in without(draft.gaps, draft.start, draft.end):
+        for index, (start, end) in enumerate(task.core_ranges(*stretch)):
+            joiner = "" if not anchors else "\n\n" if index else " "
+            taken += len(joiner)
+            if taken >= length:
+                return "".join(words), anchors
+            words.append(joiner + text[start : min(end, start + length - taken)])
+            anchors.append((taken, start))
+            taken += min(end - start, length - taken)
+    return "".join(words), anchors
+
+
+def _natural_length(head: str, size: int, whole: bool) -> int:
+    """Scan from the wanted size on: for a sentence end, or, once well past it, a word; else drop a torn last word."""
+    found = [mark for mark in (SENTENCE_END.search(head, size), WORD_BREAK.search(head, size + _PAST)) if mark]
+    if found:
+        return min(mark.end() for mark in found)
+    length = len(head)
+    while not whole and length > size and head[length - 1].isalnum():
+        length -= 1
+    return length
+
+
+def _place(task: Task, anchors: list[Range], length: int) -> int | None:
+    """Give the place in the document where so many characters of a head end; never inside a character."""
+    if not length:
+        return None
+    offset, start = anchors[bisect_left(anchors, (length,)) - 1]
+    return grapheme_break(task.text, start, start + length - offset)

@@ -1,0 +1,76 @@
+"""`simple`: JSON and opaque text, cut at multiples of a number of characters; no awareness of content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from spanwise.chunking.pieces import Plan
+from spanwise.chunking.settle import NOTHING, Repeated, Task, block_at
+from spanwise.documents.document import Document
+from spanwise.options import Options, option
+from spanwise.text.cuts import grapheme_break, trimmed
+
+_LOOK_BACK: Final = 256
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SimpleOptions(Options):
+    """The options of `simple`."""
+
+    max_chars: int = option(1000, "cut at every multiple of so many characters", low=1)
+
+
+class Simple:
+    """The strategy `simple`."""
+
+    name = "simple"
+    options = SimpleOptions
+    leaves_out = frozenset[str]()
+    leafwise = False
+    repeating = frozenset[str]()
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Cut at multiples, moved back to where a character, or a figure, begins."""
+        text, size = task.text, task.options.max_chars
+        plans: list[Plan] = []
+        start = 0
+        for multiple in [*range(size, len(text), size), len(text)]:
+            if multiple <= start:  # a figure reached beyond it
+                continue
+            # a grapheme longer than this is looked at from the middle: from its start would cost a square
+            low = start if multiple - start <= size + _LOOK_BACK else multiple - _LOOK_BACK
+            boundary = grapheme_break(text, low, multiple)
+            if boundary is None:  # a grapheme goes on, and stays whole
+                continue
+            cut = _outside_figure(task.document, boundary, start)
+            plans += _plans(task, start, cut)
+            start = cut
+        return plans
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat nothing."""
+        return NOTHING
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Overlap nothing."""
+        return None
+
+
+def _outside_figure(document: Document, cut: int, start: int) -> int:
+    if not document.blocks:
+        return cut
+    block = document.blocks[block_at(document, cut)]
+    if block.kind != "figure" or not block.start < cut < block.end:
+        return cut
+    return block.start if block.start > start else block.end
+
+
+def _plans(task: Task, start: int, end: int) -> list[Plan]:
+    """Plan one core, if anything of the content lies in the range."""
+    if not task.document.blocks or not (span := trimmed(task.text, start, end)):
+        return []
+    if not (ranges := task.core_ranges(*span)):
+        return []
+    first, last = block_at(task.document, ranges[0][0]), block_at(task.document, ranges[-1][1] - 1)
+    return [Plan(ranges[0][0], ranges[-1][1], first, last)]

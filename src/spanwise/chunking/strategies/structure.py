@@ -1,0 +1,279 @@
+"""`structure`: chunks that follow the Markdown structure.
+
+Sections are never mixed, tables and code stay whole or keep their heads, short neighbours are joined. What a section is
+put together from is in `native/sections`, which plans those where the map of tokens alone decides: most of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from spanwise.chunking.overlap import prose_start
+from spanwise.chunking.packing import Range, divide, divide_once, fill
+from spanwise.chunking.pieces import Plan
+from spanwise.chunking.settle import NOTHING, Repeated, Task
+from spanwise.documents.document import Block, clipped, is_headless, table_head
+from spanwise.native.sections import APART, CLOSING, DRAFTED_AS, Draft, Seed, Sizes, joined, lengthened, plans_of
+from spanwise.options import Options, option
+from spanwise.text.cuts import block_cuts
+from spanwise.text.tokens import NEAR
+
+_NO_CONTEXT: Final = ((), (), (0, 0))
+_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StructureOptions(Options):
+    """The options of `structure`."""
+
+    max_tokens: int = option(900, "hard limit of a chunk, everything counted", low=16)
+    target_tokens: int = option(650, "size at which a chunk is full", low=1)
+    min_tokens: int = option(120, "size below which a chunk is joined with a neighbour", low=0)
+    overlap_tokens: int = option(80, "at most so much of the chunk before is repeated", low=0)
+    mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
+
+
+class Structure:
+    """The strategy `structure`."""
+
+    name = "structure"
+    options = StructureOptions
+    leaves_out = CLOSING
+    leafwise = False
+    repeating = APART
+
+    def plan(self, task: Task) -> list[Plan]:
+        """Pack each section for itself, join what is too short, and say who may take overlap."""
+        return plan_blocks(task, 0, len(task.document.blocks))
+
+    def repeat(self, task: Task, plan: Plan) -> Repeated:
+        """Repeat a table's head above its later rows, and the fences around parts of code."""
+        return repeated_context(task, plan)
+
+    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+        """Start at a sentence, else at a word; a few words are worth nothing."""
+        return prose_start(task, previous, free)
+
+
+def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
+    """Plan the blocks from one up to another as this strategy does with a document of them alone."""
+    if low >= high:
+        return []
+    plans: list[Plan] = []
+    room = task.room(low) if task.bare else 0  # under a template each section has its own: none is planned at sight
+    for found in task.tokens.plan_at_sight(task.document.blocks, low, high, _sizes(task, room), Plan):
+        if isinstance(found, Plan):
+            plans.append(found)
+            continue
+        first, after, goes_on = found
+        section = seeds_of(task, first, *islice(zip(*task.document.blocks[first:after], strict=True), 3))
+        plans += planned(task, section_drafts(task, section, goes_on, task.room(section[0][3])))
+    return plans
+
+
+def _sizes(task: Task, room: int) -> Sizes:
+    options = task.options
+    target, smallest = min(options.target_tokens, task.limit), min(options.min_tokens, task.limit)
+    return Sizes(room, target, smallest, task.joint, options.mix_code, options.overlap_tokens > 0)
+
+
+def seeds_of(task: Task, first: int, kinds: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> list[Seed]:
+    """Give a seed for each of some blocks, or for what of them is to be planned; what is never content gets none."""
+    edges, blocks = task.tokens.at_each([*starts, *ends]), range(first, first + len(kinds))
+    seeds = zip(map(DRAFTED_AS.get, kinds), starts, ends, blocks, edges, edges[len(kinds) :], strict=False)
+    return [seed for seed in seeds if seed[0]]
+
+
+def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
+    """Make plans of the drafts of a section, and say who may take overlap."""
+    return plans_of(drafts, task.options.overlap_tokens > 0, Plan)
+
+
+def repeated_context(task: Task, plan: Plan) -> Repeated:
+    """Say what a core repeats that begins or ends inside a table or code."""
+    blocks = task.document.blocks
+    first, last = blocks[plan.first], blocks[plan.last]
+    begins_inside = first.kind in APART and (plan.start > first.start or is_headless(first))
+    ends_inside = last.kind in APART and plan.end < last.end
+    if not begins_inside and not ends_inside:
+        return NOTHING
+    before, _, (before_price, _) = _context(task, plan.first) if begins_inside else _NO_CONTEXT
+    _, after, (_, after_price) = _context(task, plan.last) if ends_inside else _NO_CONTEXT
+    wanted = Repeated(
+        before if before and plan.start >= before[0][1] else (),
+        after if after and plan.end <= after[0][0] else (),
+    )
+    if not wanted.before and not wanted.after:
+        return NOTHING
+    price = before_price * bool(wanted.before) + after_price * bool(wanted.after)
+    return wanted if price <= task.limit // 2 else Repeated(dropped=True)
+
+
+def section_drafts(task: Task, section: list[Seed], goes_on: bool, room: int, lead: Draft | None = None) -> list[Draft]:
+    """Pack the blocks of a section and join what is too short; what leads to them goes with the first, if both fit."""
+    drafts = _packed(task, section, room, lead)
+    if len(drafts) > 1 and min([draft.size for draft in drafts]) < task.options.min_tokens:
+        sizes = _sizes(task, room)
+        drafts = lengthened(joined(drafts, sizes, task, partial(_is_whole_code, task)), sizes, task, goes_on)
+    return drafts
+
+
+def _packed(task: Task, section: list[Seed], room: int, lead: Draft | None) -> list[Draft]:
+    """Add paragraphs to paragraphs while they are below target; every other block is a draft of its own, or several."""
+    tokens, target = task.tokens, task.options.target_tokens
+    drafts: list[Draft] = []
+    before: Draft | None = None  # the draft that the next paragraph may be added to
+    for seed in section:
+        kind, limit = seed[0], room
+        if before and kind == "paragraph" and before.size < target and before.take(seed, room):
+            continue
+        draft = Draft(*seed)
+        if kind in APART:
+            limit -= _owed(task, draft)
+        if draft.size + NEAR > limit and kind != "figure" and not tokens.fits(draft.start, draft.end, limit):
+            drafts += _divided(task, draft, room, lead)
+        elif before and kind == "paragraph" and before.size < target and before.grow(draft, task, limit):
+            continue
+        elif lead:
+            drafts += led(task, lead, draft, limit)
+        else:
+            drafts.append(draft)
+        before, lead = drafts[-1] if kind == "paragraph" else None, None
+    return drafts
+
+
+def led(task: Task, lead: Draft | None, draft: Draft, limit: int) -> list[Draft]:
+    """Give a draft together with what leads to it; the kind stays its own. Tables, code and figures stay whole."""
+    if lead is None:
+        return [draft]
+    if lead.grow(draft, task, limit):
+        lead.kind = draft.kind
+        return [lead]
+    if draft.kind in APART or draft.kind == "figure":
+        return [lead, draft]
+    return _parted(task, lead, draft, limit)
+
+
+def _parted(task: Task, lead: Draft, draft: Draft, limit: int) -> list[Draft]:
+    """Cut a block near its middle, so that what leads to it doesn't stand alone; a single sentence stays whole."""
+    tokens, block = task.tokens, clipped(task.document.blocks[draft.first], draft.start, draft.end)
+    cutter = block_cuts(task.text, block, lambda: task.language)[0]
+    units = divide_once(task.text, (draft.start, draft.end), cutter)
+    begins, _ = tokens.at_edges(units)
+    middle = (draft.begin + draft.finish - lead.size) / 2
+    cut = min(range(1, len(units)), key=lambda place: abs(begins[place] - middle), default=0)
+    if cut:
+        left = Draft(draft.kind, draft.start, units[cut - 1][1], draft.first, draft.begin, tokens.at(units[cut - 1][1]))
+        if lead.grow(left, task, limit):
+            lead.kind = draft.kind
+            return [lead, Draft(draft.kind, units[cut][0], draft.end, draft.first, begins[cut], draft.finish)]
+    return [lead, draft]
+
+
+def _owed(task: Task, draft: Draft) -> int:
+    """Give what a table or code costs more than itself, because only a part of it is to be planned."""
+    block = task.document.blocks[draft.first]
+    begins_inside, ends_inside = draft.start > block.start, draft.end < block.end
+    if not begins_inside and not ends_inside:
+        return 0
+    before, after = _context(task, draft.first)[2]
+    return _kept(task, before * begins_inside + after * ends_inside)
+
+
+def _divided(task: Task, whole: Draft, room: int, lead: Draft | None) -> list[Draft]:
+    """Split a block that is too large, with room for what its parts repeat and for what leads to it."""
+    tokens, target = task.tokens, task.options.target_tokens
+    block = task.document.blocks[whole.first]
+    before, after = _context(task, whole.first)[2] if block.kind in APART else (0, 0)
+    inner = room - _kept(task, before + after)
+    first = room - _kept(task, after) if whole.start <= block.start else inner
+    last = room - _kept(task, before) if whole.end >= block.end else inner
+    opening = first - lead.size - task.joint if lead and lead.size < room // 2 else first
+    parts: list[Draft] = []
+    for units in _unit_runs(task, clipped(block, whole.start, whole.end), max(inner, 1), room + NEAR):
+        if before and not parts and len(units) > 1 and tokens.fits(units[0][0], units[1][1], opening):
+            units[:2] = [(units[0][0], units[1][1])]  # a table head or fence doesn't stand alone
+        if after and len(units) > 1 and tokens.fits(units[-2][0], units[-1][1], last):
+            units[-2:] = [(units[-2][0], units[-1][1])]
+        for low, high in fill(tokens, units, target, inner, inner if parts else opening):
+            start, end = units[low][0], units[high - 1][1]
+            part = Draft(whole.kind, start, end, whole.first, *tokens.at_each([start, end]))
+            short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
+            if not (short and parts[-1].grow(part, task, opening if len(parts) == 1 else inner)):
+                parts.append(part)
+    return [*led(task, lead, parts[0], first), *parts[1:]]
+
+
+def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list[Range]]:
+    """Give the units that a block is put together from; what remains of an item or row doesn't go with the next."""
+    ladder, span = block_cuts(task.text, block, lambda: task.language), (block.start, block.end)
+    if not block.parts:
+        yield divide(task.tokens, span, ladder, limit, most=most, indented=block.kind == "code")
+        return
+    run: list[Range] = []
+    headed = block.kind == "table" and block.parts[0].header
+    parts = divide_once(task.text, span, ladder[0])
+    begins, finishes = task.tokens.at_edges(parts)
+    for number, part in enumerate(parts):
+        fits = finishes[number] - begins[number] + NEAR <= limit
+        units = [part] if fits else divide(task.tokens, part, ladder[1:], limit, most=most)
+        if len(units) == 1 or (number == 1 and headed):  # the head goes with what follows it
+            run += units
+        else:
+            yield from (group for group in (run, units) if group)
+            run = []
+    if run:
+        yield run
+
+
+def _kept(task: Task, price: int) -> int:
+    """Give the price of context that is repeated; what would take more than half of the limit is not."""
+    return price if price <= task.limit // 2 else 0
+
+
+def _is_whole_code(task: Task, draft: Draft) -> bool:
+    block = task.document.blocks[draft.first]
+    return block.kind == "code" and (draft.start, draft.end) == (block.start, block.end)
+
+
+def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]]:
+    """Say what the parts of a block repeat before and after themselves, and what that costs; found out only once."""
+    if index not in task.contexts:
+        before, after = _context_ranges(task, index)
+        task.contexts[index] = before, after, (_price(task, before), _price(task, after))
+    found: tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]] = task.contexts[index]
+    return found
+
+
+def context_prices(task: Task, index: int) -> tuple[int, int]:
+    """Say what it costs that a part of a block repeats something before and after itself; nothing where it doesn't."""
+    if task.document.blocks[index].kind not in APART:
+        return 0, 0
+    before, after = _context(task, index)[2]
+    return (before, after) if before + after <= task.limit // 2 else (0, 0)
+
+
+def _context_ranges(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
+    """Say what the parts of a table or of fenced code repeat before and after themselves."""
+    block = task.document.blocks[index]
+    if block.kind == "table":
+        head = table_head(task.document.blocks, index)
+        return ((head.start, head.end),) if head else (), ()
+    opening = _FENCE.match(task.text, block.start, block.end)
+    if not opening:
+        return (), ()
+    closing_start = task.text.rfind("\n", block.start, block.end) + 1
+    closing = _FENCE.match(task.text, closing_start, block.end)
+    closes = closing and closing_start > opening.end() and closing[1].startswith(opening[1]) and not closing[2].strip()
+    return ((opening.start(1), opening.end()),), ((closing.start(1), block.end),) if closing and closes else ()
+
+
+def _price(task: Task, ranges: tuple[Range, ...]) -> int:
+    """Count what ranges cost with the line ends that join them to the core."""
+    line_end = task.tokens.tokenizer.count("\n") - task.added
+    return sum(task.tokens.exact(start, end) + line_end for start, end in ranges)

@@ -1,0 +1,94 @@
+"""Chunks for people: each with its text, its overlap and context marked; or a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from spanwise.cli.terminal import Screen, columns, fitted, folded, one_line, padded, said, shown
+from spanwise.records.record import is_parent
+
+# how a role is painted, and the sign that says the same without colour
+_ROLES: Final = {
+    "core": ("", " "),
+    "overlap_prev": ("overlap", "~"),
+    "overlap_next": ("overlap", "~"),
+    "context": ("context", "+"),
+}
+LEGEND: Final = "signs: ~ overlap with a neighbour, + repeated context (table head, code fence, heading)"
+
+
+def show_view(
+    screen: Screen, file: str, records: Sequence[dict[str, Any]], lines: int, *, of: int | None = None
+) -> None:
+    """Show chunks of a document, at most so many lines of each piece; 0 means all. `of` says how many there are."""
+    _show_name(screen, file, records, of)
+    for record in records:
+        screen.line(_head(screen, record))
+        if is_parent(record):  # its text is that of the children below
+            continue
+        for role, text in pieces_of(record):
+            colour, sign = _ROLES[role]
+            for line in _some(shown(text).splitlines(), lines, screen.width - 6):
+                screen.line(f"  {sign} {line}".rstrip(), colour)
+        screen.line()
+
+
+def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]], of: int | None = None) -> None:
+    title = records[0]["metadata"]["title"] if records else None
+    name = f"━━ {one_line(file)}" + (f": {one_line(title)}" if title else "")
+    screen.line(fitted(name, screen.width), "strong")
+    parents = sum(map(is_parent, records))
+    count = said(len(records), "chunk") if of is None else f"{len(records)} of {said(of, 'chunk')}"
+    if parents and of is None:
+        count = f"{said(parents, 'parent')} with {said(len(records) - parents, 'child', 'children')}"
+    screen.line(f"   {count}\n", "dim")
+
+
+def _kind(record: dict[str, Any]) -> str:
+    """Say what a chunk is: the type of a parent is nearly always the same, and says less."""
+    return "parent" if is_parent(record) else str(record["chunk_type"])
+
+
+def _head(screen: Screen, record: dict[str, Any]) -> str:
+    place = f"[{record['char_start']}:{record['char_end']}]"
+    page = f" page {record['page_start']}" if record["page_start"] else ""
+    tokens = said(record["token_count"], "token")
+    head = f"#{record['chunk_index']:<3} {_kind(record):<10}{tokens:>12}  {place:<14}{page}"
+    marks = [name.replace("_", " ") for name in ("oversize", "context_dropped") if record[name]]
+    path = shown(" › ".join([*record["headings_path"], *(f"({mark})" for mark in marks)]))
+    return f"{screen.painted(head, 'head')} {fitted(path, max(screen.width - columns(head) - 2, 12))}"
+
+
+def pieces_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Give the pieces of a chunk with their roles, cut out of its full text."""
+    reached = 0
+    for place, piece in enumerate(record["pieces"]):
+        reached += len(piece["joiner"]) if place else 0
+        end = reached + piece["end"] - piece["start"]
+        yield piece["role"], record["full_text"][reached:end]
+        reached = end
+
+
+def _some(lines: list[str], most: int, width: int) -> list[str]:
+    """Give the first lines, each cut to the width; without a limit all of them, folded."""
+    if not most:
+        return [part for line in lines for part in folded(line, width)]
+    if len(lines) > most:
+        lines = [*lines[: most - 1], f"… {len(lines)} lines in all"]
+    return [fitted(line, width) for line in lines]
+
+
+def show_rows(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> None:
+    """Show a line for each chunk of a document."""
+    _show_name(screen, file, records)
+    for record in records:
+        place = f"{record['char_start']}:{record['char_end']}"
+        path = " › ".join(record["headings_path"][-2:])
+        cells = (
+            f"{record['chunk_index']:>5}  {_kind(record):<10} {record['token_count']:>6}  {place:<16}",
+            padded(shown(path), 28),
+            shown(" ".join(record["normalized_text"][:200].split())),
+        )
+        screen.line(fitted("  ".join(cells), screen.width))
+    screen.line()

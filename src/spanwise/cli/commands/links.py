@@ -1,0 +1,61 @@
+"""`spanwise links`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from spanwise.cli.terminal import Screen, for_people, one_line, print_json_lines, said, shown
+from spanwise.pipeline.vault import Reference, Vault, read_vault
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show where the links of a folder of notes lead, and which lead nowhere."""
+    vault = read_vault(arguments.folder)
+    if arguments.json:
+        _write_json(vault)
+    else:
+        _show(Screen(sys.stdout), vault)
+    for error in vault.failed:
+        for_people().line(f"error: {one_line(str(error))}")
+    return 1 if vault.failed else 0
+
+
+def _show(screen: Screen, vault: Vault) -> None:
+    for reference in vault.dangling:
+        name = _called(reference)
+        screen.line(
+            f"{screen.painted('dangling:', 'head')} {shown(reference.source)}: [[{shown(name)}]]: {reference.problem}"
+        )
+    for repeated in vault.repeated_ids:
+        words = f"{shown(repeated.note)}: ^{repeated.block_id} stands {repeated.times} times"
+        screen.line(f"{screen.painted('repeated:', 'head')} {words}")
+    linked = sum(1 for references in vault.incoming.values() if references)
+    parts = (
+        said(len(vault.notes), "note"),
+        said(len(vault.references), "link"),
+        f"{len(vault.dangling):,} dangling",
+        f"{said(linked, 'note is', 'notes are')} linked to",
+        f"{said(len(vault.repeated_ids), 'block id')} repeated",
+    )
+    screen.line(", ".join(parts), "strong")
+
+
+def _called(reference: Reference) -> str:
+    link = reference.link
+    anchor = "".join((f"{link.heading}" if link.heading else "", f"^{link.block_id}" if link.block_id else ""))
+    return f"{link.target}#{anchor}" if anchor else link.target
+
+
+def _write_json(vault: Vault) -> None:
+    records: list[dict[str, Any]] = [
+        {
+            "source": reference.source, **reference.link.to_dict(), "found": reference.target,
+            "block": reference.block, "problem": reference.problem,
+        }
+        for reference in vault.references
+    ]  # fmt: skip
+    records += [{"repeated": repeated._asdict()} for repeated in vault.repeated_ids]
+    summary = {"notes": len(vault.notes), "links": len(vault.references), "dangling": len(vault.dangling)}
+    print_json_lines((*records, {"summary": summary}))

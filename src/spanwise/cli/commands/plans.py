@@ -1,0 +1,94 @@
+"""`spanwise plans`: the service plans, what they cost and how long they take."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from spanwise.chunking.line_window import Window
+from spanwise.chunking.proposers import estimated
+from spanwise.chunking.strategies.smart import ASKING, SmartOptions
+from spanwise.cli.inputs import config_of
+from spanwise.cli.terminal import Screen, one_line, print_json, shown, table
+from spanwise.documents.document import Document
+from spanwise.errors import SpanwiseError
+from spanwise.pipeline.chunk import begin, chunk, read
+from spanwise.pipeline.settings import Config, Settings, in_force, plan_layer, plans_of, settings_of
+
+_SAMPLE: Final = Path(__file__).parent.parent / "demo" / "documents" / "handbook.en.md"
+_USES: Final = {
+    "fixed": "simple documents, even sizes",
+    "smart": "complex documents, whole topics",
+    "hierarchical": "long documents, parents and children",
+}
+_TIMES: Final = 3  # the best of so many is the latency
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show every plan with its strategy, options, cost and latency, and who has it."""
+    config, document = config_of(arguments), read(arguments.sample or _SAMPLE)
+    rows = [_plan(config, name, document) for name in plans_of(config)]
+    if arguments.json:
+        print_json(rows)
+        return 0
+    screen = Screen(sys.stdout)
+    head = ("plan", "strategy", "cost of 1K tokens", "latency", "use", "tenants", "options")
+    names = ("plan", "strategy", "cost", "latency", "use", "who", "words")
+    lines = [tuple(shown(row[name]) for name in names) for row in rows]
+    for line in table([head, *lines], width=screen.width, wrapped=True):
+        screen.line(line)
+    name = one_line(arguments.sample) if arguments.sample else "the English handbook of the demo"
+    screen.line(f"\nlatency: of {name}, measured now; nobody was asked, an endpoint takes its own time", "dim")
+    return 0
+
+
+def _plan(config: Config, name: str, document: Document) -> dict[str, Any]:
+    """Describe a plan; one whose strategy can't be used says why."""
+    layer = plan_layer(config, name)
+    who = [tenant for tenant, plan in config.tenants.items() if plan == name]
+    row = {"plan": name, "strategy": layer.values["strategy"], "use": _USES.get(layer.values["strategy"], "")}
+    try:
+        settings = settings_of(in_force([*Config(config.path, config.general).layers(None), layer]))
+        cost, latency = _measured(settings, document)
+    except SpanwiseError as error:
+        return row | {
+            "cost": "",
+            "latency": "",
+            "tenants": who,
+            "who": ", ".join(who),
+            "words": str(error).splitlines()[0],
+        }
+    secret = {item for item, declared in SmartOptions.__dataclass_fields__.items() if declared.metadata["secret"]}
+    options = {key: "***" if key in secret else value for key, value in settings.options.items()}
+    words = ", ".join(f"{key} {value}" for key, value in options.items())
+    return row | {
+        "options": options, "cost": cost, "latency": latency, "tenants": who, "words": words, "who": ", ".join(who),
+    }  # fmt: skip
+
+
+def _measured(settings: Settings, document: Document) -> tuple[str, str]:
+    """Give what a thousand tokens cost and how long a document takes; of `smart` what it does itself."""
+    more: dict[str, Any] = {}
+    options, cost = dict(settings.options), "0"
+    if settings.strategy == "smart":
+        task = begin(document, "smart", settings.tokenizer, (), {**options, "cache_mb": 0}).task
+        about = estimated(task)
+        tokens = task.tokens.count(0, len(document.text))
+        cost = "prices not known" if about.cost is None else f"{about.cost / max(tokens, 1) * 1000:.6f}"
+        more = {"proposer": _every_tenth}
+        options = {key: value for key, value in options.items() if key not in ASKING}
+    times = []
+    for _ in range(_TIMES):
+        begun = time.perf_counter()
+        chunk(document, settings.strategy, settings.tokenizer, **options, **more)
+        times.append(time.perf_counter() - begun)
+    own = f"{min(times) * 1000:.0f} ms"
+    return cost, f"{own} + endpoint" if more else own
+
+
+def _every_tenth(window: Window) -> list[int]:
+    """Stand in for a model, so that what is measured costs nothing."""
+    return list(range(1, len(window.lines) + 1, 10))

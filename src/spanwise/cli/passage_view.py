@@ -1,0 +1,167 @@
+"""A passage on the terminal: where it stands, its text with the words of the question marked, and why it was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import Final
+
+from spanwise.cli.terminal import Screen, columns, fitted, folded, one_line, shown, table
+from spanwise.retrieval.hits import Hit
+from spanwise.retrieval.weights import Weights
+
+_LINES: Final = 6
+_INDENT: Final = "   "
+_MARK: Final = ("⟪", "⟫")  # where there is no colour; no text has these
+_LONG_LINE: Final = 50  # characters; a shorter one was meant to end there
+_NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
+Range = tuple[int, int]
+
+
+def show_hit(screen: Screen, rank: int, hit: Hit, weights: Weights | None, *, full: bool) -> None:
+    """Show a hit; with weights, the parts of its score as well."""
+    screen.line(_head(screen, rank, hit))
+    for line in _text(screen, hit, full=full):
+        screen.line(f"{_INDENT}{line}".rstrip())
+    for line in _places(hit):
+        for part in folded(line, screen.width - len(_INDENT)):
+            screen.line(f"{_INDENT}{part}", "dim")
+    if weights:
+        for line in _explained(hit, weights, screen.width - len(_INDENT)):
+            screen.line(f"{_INDENT}{line}", "overlap")
+
+
+def _head(screen: Screen, rank: int, hit: Hit) -> str:
+    path = [hit.title or hit.file_path or hit.document_id, *hit.headings_path]
+    if len(path) > 1 and path[0] == path[1]:
+        del path[1]
+    number, page = f"{rank}. ", f"  {_pages(hit)}" if hit.page_start else ""
+    score = f"{hit.score:.3f}  "
+    words = one_line(" › ".join(path))
+    room = max(screen.width - columns(number + score + page), 12)
+    return screen.painted(number + score, "head") + screen.painted(fitted(words, room), "strong") + page
+
+
+def _pages(hit: Hit) -> str:
+    same = hit.page_end in (None, hit.page_start)
+    return f"page {hit.page_start}" if same else f"pages {hit.page_start}–{hit.page_end}"
+
+
+def _places(hit: Hit) -> Iterator[str]:
+    place = f"[{hit.char_start}:{hit.char_end}]"
+    yield one_line(f"{hit.file_path or hit.document_id} {place}") + (" (cut)" if hit.truncated else "")
+    if hit.url:
+        yield one_line(hit.url)
+
+
+def _text(screen: Screen, hit: Hit, *, full: bool) -> list[str]:
+    """Give the lines of a text, or those around its marks."""
+    lines = _wrapped(hit.normalized_text, screen.width - len(_INDENT))
+    marked = [_marked(screen, hit, line) for line in lines]
+    if full:
+        return marked
+    seen = [place for place, (start, end) in enumerate(lines) if hit.normalized_text[start:end].strip()]
+    chosen = _best_lines([lines[place] for place in seen], hit.marks)
+    parts = [marked[seen[place]] for place in chosen]
+    if chosen and chosen[0] > 0:
+        parts[0] = f"… {parts[0]}"
+    if chosen and chosen[-1] + 1 < len(seen):
+        parts[-1] = f"{parts[-1]} …"
+    return parts
+
+
+def _best_lines(lines: Sequence[Range], marks: Sequence[Range]) -> range:
+    """Choose the few lines that hold the most marks, the first of equals."""
+    counts = [sum(start <= mark < end for mark, _ in marks) for start, end in lines]
+    windows = range(max(len(lines) - _LINES, 0) + 1)
+    first = max(windows, key=lambda start: (sum(counts[start : start + _LINES]), -start))
+    return range(first, min(first + _LINES, len(lines)))
+
+
+def _wrapped(text: str, width: int) -> list[Range]:
+    """Break a text into lines of so many columns, at words where it can be; lines of one paragraph flow together."""
+    room = width - 6  # for marks and ellipses
+    return [
+        (start + first, start + last)
+        for start, end in _paragraphs(text)
+        for first, last in _line_breaks(text[start:end].replace("\n", " "), room)
+    ]
+
+
+def _paragraphs(text: str) -> Iterator[Range]:
+    """Give the lines of a text; one that only goes on with a sentence belongs to the line before it."""
+    begun = reached = 0
+    for line in text.split("\n"):
+        goes_on = reached - begun > _LONG_LINE and line[:1].isalnum() and not _NUMBERED.match(line)
+        if reached and not (goes_on and text[begun : begun + 1].isalnum()):
+            yield begun, reached - 1
+            begun = reached
+        reached += len(line) + 1
+    yield begun, len(text)
+
+
+def _line_breaks(line: str, room: int) -> Iterator[Range]:
+    start = 0
+    while columns(window := line[start : start + 4 * room]) > room:
+        most = len(folded(window, room)[0])
+        space = window.rfind(" ", 1, most + 1)
+        end = start + (space + 1 if space > 0 else most)  # Chinese has no spaces
+        yield start, end
+        start = end
+    yield start, len(line)
+
+
+def _marked(screen: Screen, hit: Hit, line: Range) -> str:
+    """Give a line with its marks; words next to each other get one."""
+    text, (reached, end) = hit.normalized_text, line
+    parts: list[str] = []
+    for first, last in _united(hit.marks, text):
+        first, last = max(first, reached), min(last, end)
+        if first < last:
+            parts += [_flowing(text[reached:first]), _emphasised(screen, _flowing(text[first:last]))]
+            reached = last
+    parts.append(_flowing(text[reached:end]))
+    return "".join(parts).strip() if line[0] and text[line[0] - 1] != "\n" else "".join(parts).rstrip()
+
+
+def _flowing(text: str) -> str:
+    return shown(text).replace("\n", " ")
+
+
+def _emphasised(screen: Screen, word: str) -> str:
+    return screen.painted(word, "match") if screen.coloured else f"{_MARK[0]}{word}{_MARK[1]}"
+
+
+def _united(marks: Sequence[Range], text: str) -> Iterator[Range]:
+    """Join marks with nothing but spaces between them."""
+    open_one: Range | None = None
+    for start, end in marks:
+        if open_one and not text[open_one[1] : start].strip(" "):
+            open_one = open_one[0], end
+            continue
+        if open_one:
+            yield open_one
+        open_one = start, end
+    if open_one:
+        yield open_one
+
+
+def _explained(hit: Hit, weights: Weights, width: int) -> list[str]:
+    """Set the parts of a score in a table."""
+    explain = hit.explain
+    rows = [("part", "weight", "points", "")]
+    matched = ", ".join(f"{one_line(word)} {value:.2f}" for word, value in (explain.matched or {}).items())
+    reasons = {"words": f"BM25 {explain.bm25:.2f}" + (f": {matched}" if matched else "")}
+    if explain.cosine is not None:
+        reasons["vector"] = f"cosine {explain.cosine:.2f}, trust {explain.trust or 0:.2f}"
+    elif explain.trust is None:
+        reasons["vector"] = "no model"
+    rows.append(("words", "1", f"{explain.words:.3f}", reasons["words"]))
+    for item in fields(Weights):
+        points = f"{getattr(explain, item.name):.3f}"
+        rows.append(
+            (item.name.replace("_", " "), f"{getattr(weights, item.name):g}", points, reasons.get(item.name, ""))
+        )
+    rows.append(("score", "", f"{hit.score:.3f}", ""))
+    return table(rows, right=(1, 2), width=width)

@@ -1,0 +1,93 @@
+"""What `smart` would send and what it has sent, for people: a dry run, and one line for a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from spanwise.chunking.proposers import Estimate, Report, estimated
+from spanwise.chunking.proposers.endpoint_settings import check_prices
+from spanwise.chunking.strategies.smart import SmartOptions
+from spanwise.cli.terminal import Screen, print_json, said, table
+from spanwise.options import options_of
+from spanwise.pipeline.chunk import begin
+from spanwise.pipeline.files import Job, Outcome, document_of, guarded, is_smart
+
+
+def dry_run(jobs: Sequence[Job], *, as_json: bool) -> list[Outcome]:
+    """Say what `chunk` would send, and give the files that can't be read."""
+    known: set[bytes] = set()
+    total = Estimate(cost=0.0)
+    failed: list[Outcome] = []
+
+    def estimate(job: Job) -> Estimate:
+        document, _ = document_of(job)
+        settings = job.settings
+        return estimated(begin(document, settings.strategy, settings.tokenizer, (), settings.options).task, known)
+
+    asked = [job for job in jobs if is_smart(job)]
+    for settings in {id(job.settings): job.settings for job in asked}.values():
+        check_prices(options_of(SmartOptions, settings.options))
+    for job in asked:
+        found = guarded(job, estimate)
+        if isinstance(found, Outcome):
+            failed.append(found)
+        else:
+            total += found
+    facts = {
+        "documents": len(jobs), "asked_about": len(asked) - len(failed), "windows": total.windows,
+        "cached": total.cached, "calls": total.calls, "input_tokens": total.input_tokens,
+        "output_tokens": total.output_tokens, "cost": total.cost,
+    }  # fmt: skip
+    if as_json:
+        print_json(facts)
+        return failed
+    screen = Screen(sys.stdout)
+    rows = [(_NAMES[name], _amount(value)) for name, value in facts.items()]
+    for line in table(rows, width=screen.width):
+        screen.line(line)
+    for words in _over(asked, total):
+        screen.line(words, "head")
+    return failed
+
+
+def _over(asked: Sequence[Job], total: Estimate) -> list[str]:
+    """Say which bounds a run would reach."""
+    if not asked:
+        return []
+    bounds = options_of(SmartOptions, asked[0].settings.options)
+    over = []
+    if total.calls > bounds.max_calls:
+        over.append(f"max_calls ({bounds.max_calls:,}) would be reached: the rest would be chunked by structure")
+    if bounds.max_cost is not None and total.cost is not None and total.cost > bounds.max_cost:
+        over.append(f"max_cost ({bounds.max_cost:g}) would be reached: the rest would be chunked by structure")
+    return over
+
+
+def _amount(value: float | None) -> str:
+    if value is None:
+        return "not known (input_price and output_price)"
+    return f"{value:.6f}" if isinstance(value, float) else f"{value:,}"
+
+
+_NAMES: Final = {
+    "documents": "documents", "asked_about": "for a model", "windows": "windows", "cached": "answers in the cache",
+    "calls": "calls", "input_tokens": "tokens to send", "output_tokens": "tokens expected back", "cost": "cost",
+}  # fmt: skip
+
+
+def report_line(report: Report) -> str:
+    """Sum up what was asked, in a line."""
+    parts = [
+        said(report.windows, "window"),
+        said(report.calls, "call"),
+        f"{report.cached:,} cached",
+        f"{report.input_tokens:,} tokens sent",
+        f"{report.output_tokens:,} back",
+    ]
+    if report.cost is not None:
+        parts.append(f"cost {report.cost:.6f}")
+    reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(report.reasons.items()))
+    parts.append(f"{report.fallbacks:,} fell back to structure" + (f" ({reasons})" if reasons else ""))
+    return "smart: " + ", ".join(parts)

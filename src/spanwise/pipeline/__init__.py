@@ -1,0 +1,1 @@
+"""The one way from sources to records, for one document or many."""

@@ -1,0 +1,180 @@
+"""From what a reader sees to blocks: the one builder, which fills gaps and turns headings into paths; and figures.
+
+Every reader ends here, so that the promises of a document (each visible character in exactly one block, a path for
+every block) are kept in one place.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from spanwise.documents.document import Block, LeftOut, Page, Part, Shown, SourceRef
+from spanwise.documents.span import without
+from spanwise.native import add_blocks, is_only_comments
+from spanwise.text.cuts import trimmed
+
+FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
+LONGEST_NAME: Final = 1000
+"""Characters of a heading that name its section: every chunk repeats the name, so it must not grow with the text."""
+_new: Final = tuple.__new__
+_FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")
+
+
+class Reading(NamedTuple):
+    """What a reader gives back: the text, its blocks, and what it learned on the way."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    found: Mapping[str, Any]
+    pages: tuple[Page, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    link_starts: tuple[int, ...] = ()
+    shown: tuple[Shown, ...] = ()
+
+
+class Seen(NamedTuple):
+    """A block as a reader sees it, before its place among headings is known."""
+
+    kind: str
+    start: int
+    end: int
+    level: int | None = None
+    title: str = ""
+    parts: tuple[Part, ...] = ()
+
+
+class Builder:
+    """Takes blocks in order and gives each its headings; on pages, positions are those in the page begun last."""
+
+    __slots__ = ("base", "blocks", "headings", "page", "path", "reached", "text")
+
+    def __init__(self, text: str) -> None:
+        """Begin at the start of a text."""
+        self.blocks: list[Block] = []
+        self.text = text
+        self.base = 0
+        self.page: int | None = None
+        self.reached = 0
+        self.headings: list[tuple[int, str]] = []
+        self.path: tuple[str, ...] = ()
+
+    def begin_page(self, number: int, text: str, base: int) -> None:
+        """Go on with the text of a page that starts at `base`; call `finish` at the end of each."""
+        self.page, self.text, self.base, self.reached = number, text, base, 0
+
+    def add(
+        self,
+        kind: str,
+        start: int,
+        end: int,
+        level: int | None = None,
+        title: str = "",
+        parts: tuple[Part, ...] = (),
+        source_ref: SourceRef | None = None,
+    ) -> None:
+        """Add the next block; positions of its parts count from where it starts if it has a `source_ref`."""
+        if source_ref:
+            parts = tuple([_moved(part, start) for part in parts])
+        if start > self.reached and not self.text[self.reached : start].isspace():
+            self.fill(start)
+        self.reached = end
+        if level is not None:
+            self.path = self._path_under(level, title)
+        if base := self.base:
+            start, end, parts = start + base, end + base, tuple([_moved(part, base) for part in parts])
+        # without Block's own checks: kinds come from a reader's table, and Document checks all ranges once more
+        self.blocks.append(_new(Block, (kind, start, end, self.path, level, self.page, parts, None, None, source_ref)))
+
+    def add_all(self, seen: list[Seen]) -> None:
+        """Add many blocks at once."""
+        if self.base:
+            for block in seen:
+                self.add(*block)
+        else:
+            add_blocks(self, seen, Block, LONGEST_NAME)
+
+    def finish(self) -> None:
+        """Take what is left at the end of the text or page."""
+        self.fill(len(self.text))
+
+    def fill(self, end: int) -> None:
+        """Give visible text between blocks a block: link reference definitions leave no other trace."""
+        if gap := trimmed(self.text, self.reached, end):
+            self.reached = end
+            self.add("definition" if self.text.startswith("[", gap[0]) else "paragraph", *gap)
+
+    def _path_under(self, level: int, title: str) -> tuple[str, ...]:
+        headings = self.headings
+        while headings and headings[-1][0] >= level:
+            headings.pop()
+        headings.append((level, title[:LONGEST_NAME]))
+        return tuple([name for _, name in headings if name])  # an empty heading has no name to give
+
+
+def _moved(part: Part, by: int) -> Part:
+    inner = tuple(_moved(child, by) for child in part.parts)
+    return Part(part.start + by, part.end + by, inner, part.source_ref, part.header, part.block_id)
+
+
+class Tag(NamedTuple):
+    """A `<figure>` or `</figure>` and where it stands."""
+
+    start: int
+    end: int
+    opens: bool
+
+
+def may_hold_figures(text: str) -> bool:
+    """Whether a search for figures can find any; most texts have none."""
+    return _FIGURE_HINT.search(text) is not None
+
+
+def figure_tags(text: str, start: int, end: int) -> Iterator[Tag]:
+    """Find the figure tags in a stretch of HTML or plain text, leaving HTML comments aside."""
+    while found := FIGURE_TAG.search(text, start, end):
+        start = found.end()
+        if found[0] == "<!--":
+            closing = text.find("-->", start, end)
+            start = end if closing < 0 else closing + 3
+        else:
+            yield Tag(found.start(), found.end(), found[0][1] != "/")
+
+
+def figure_ranges(tags: Iterable[Tag]) -> list[tuple[int, int]]:
+    """Pair the tags; of nested figures the outermost counts, an unclosed one is plain text."""
+    opened: list[int] = []
+    ranges: list[tuple[int, int]] = []
+    for tag in tags:
+        if tag.opens:
+            opened.append(tag.start)
+        elif opened:
+            start = opened.pop()
+            while ranges and ranges[-1][0] > start:
+                ranges.pop()
+            ranges.append((start, tag.end))
+    return ranges
+
+
+def with_figures(text: str, seen: list[Seen], figures: list[tuple[int, int]]) -> list[Seen]:
+    """Give each figure a block of its own; what stood around it in a block stays as that block's kind."""
+    if not figures:
+        return seen
+    carved = [Seen("figure", start, end) for start, end in figures]
+    starts, ends = [start for start, _ in figures], [end for _, end in figures]
+    for block in seen:
+        touched = figures[bisect_right(ends, block.start) : bisect_left(starts, block.end)]
+        pieces = without(touched, block.start, block.end)
+        if pieces == [(block.start, block.end)]:
+            carved.append(block)
+            continue
+        ranges = (trimmed(text, *piece) for piece in pieces)
+        carved += [_carved(text, block, *piece) for piece in ranges if piece]
+    return sorted(carved, key=lambda block: block.start)
+
+
+def _carved(text: str, block: Seen, start: int, end: int) -> Seen:
+    comment = block.kind == "html" and is_only_comments(text[start:end])
+    return Seen("comment" if comment else block.kind, start, end, block.level, block.title)

@@ -1,0 +1,93 @@
+"""Bytes to clean text: encodings, byte order marks, line ends, and characters that no text may hold."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import Final
+
+from spanwise.documents.document import LeftOut
+from spanwise.errors import MissingExtraError, UnreadableError
+from spanwise.native import is_text
+
+_MARKS: Final = (  # the longer mark first: UTF-32's begins with UTF-16's
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_DECLARED: Final = re.compile(rb"""(?:charset|encoding|coding)["']?\s{0,4}[:=]\s{0,4}["']?([A-Za-z0-9_.-]{2,40})""")
+_CHARSET: Final = re.compile(
+    r"(?:utf|iso|windows|cp|koi8|mac|gb|big5|euc|shift|sjis|latin|ascii|us-|x-|hz|tis|viscii|johab|ms)[a-z0-9.:-]*"
+)
+_FORBIDDEN: Final = re.compile("[\x00\ud800-\udfff]")
+_BINARY_SHARE: Final = 0.001
+
+
+def decoded(data: bytes, name: str) -> tuple[str, tuple[LeftOut, ...]]:
+    """Decode by byte order mark, UTF-8, declared charset, and only then by a guess, which is reported."""
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _strictly(data, encoding, name), ()
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        if b"\x00" in data:
+            raise UnreadableError(name, "looks like a binary file, not like text") from None
+        declared = _declared(data)
+        return _guessed(data, name) if declared is None else (declared, ())
+    if text.count("\x00") > len(text) * _BINARY_SHARE:
+        raise UnreadableError(name, "looks like a binary file, not like text")
+    return text, ()
+
+
+def cleaned(text: str, base: int = 0) -> tuple[str, tuple[LeftOut, ...]]:
+    r"""Drop the byte order mark, make every line end ``\n``, and replace NUL and lone surrogates by U+FFFD.
+
+    Line ends become what Python's `open()` gives, so positions are those in the text as Python reads it. What was
+    replaced is reported, with its position in a document where this text starts at `base`; every replacement takes
+    exactly the place of one character.
+    """
+    text = text.removeprefix("\ufeff")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\x00" not in text and is_text(text):  # much faster than a search, and nearly always true
+        return text, ()
+    places = [base + found.start() for found in _FORBIDDEN.finditer(text)]
+    shown = ", ".join(map(str, places[:5])) + (", …" if len(places) > 5 else "")
+    reason = f"{len(places)} NUL or lone surrogate characters replaced by U+FFFD, at {shown}"
+    return _FORBIDDEN.sub("\ufffd", text), (LeftOut(reason, source_ref={"characters": places[:1000]}),)
+
+
+def _strictly(data: bytes, encoding: str, name: str) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        rule = f"says {encoding.removesuffix('-sig')} by its byte order mark, but byte {error.start} is not"
+        raise UnreadableError(name, rule, hint="the file is damaged or cut off; save it again as UTF-8") from error
+
+
+def _declared(data: bytes) -> str | None:
+    found = _DECLARED.search(data, 0, 1024)
+    if not found:
+        return None
+    name = found[1].decode("ascii").lower().replace("_", "-")
+    if not _CHARSET.fullmatch(name):  # Python knows codecs that are no charsets
+        return None
+    try:
+        return data.decode(name)
+    except (LookupError, UnicodeError):
+        return None
+
+
+def _guessed(data: bytes, name: str) -> tuple[str, tuple[LeftOut, ...]]:
+    try:
+        from charset_normalizer import from_bytes
+    except ImportError as error:
+        hint = 'pip install "spanwise[encodings]", or save the file as UTF-8'
+        raise MissingExtraError("charset-normalizer", f"is needed: {name} is not UTF-8", hint=hint) from error
+    best = from_bytes(data).best()
+    if best is None:
+        raise UnreadableError(name, "is not text in any known encoding", hint="save it as UTF-8")
+    return str(best), (LeftOut(f"the encoding is not said anywhere; read as {best.encoding}, by a guess"),)

@@ -1,0 +1,1 @@
+"""Markdown: CommonMark with GitHub extensions, front matter and notes."""

@@ -1,0 +1,146 @@
+"""Front matter: the YAML or TOML that may open a Markdown file, and what it says of the document."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from itertools import accumulate
+from typing import Any, Final
+
+from spanwise.readers.builder import LONGEST_NAME
+
+_OPENING: Final = re.compile(r"\A(---|\+\+\+)[ \t]*\n")
+_CLOSING: Final = {
+    "---": re.compile(r"\n(?:---|\.\.\.)[ \t]*(?=\n|\Z)"),
+    "+++": re.compile(r"\n\+\+\+[ \t]*(?=\n|\Z)"),
+}
+# a rule and a paragraph may stand at the top as well: only what opens like a key or a comment is front matter
+_KEY: Final = re.compile(r"""(?:\#[^\n]*\n)*(?:\Z|["']?[\w.-]+(?:[ ][\w.-]+)*["']?[ \t]*(?:=|:(?:\s|\Z))|\[)""")
+_DATES: Final = ("updated", "updated_at", "modified", "last_modified", "lastmod", "date", "created", "created_at")
+_LABELS: Final = ("tags", "tag", "labels", "keywords")
+_ALIASES: Final = ("aliases", "alias")
+_KNOWN: Final = "|".join((*_DATES, *_LABELS, *_ALIASES, "title", "id", "author", "lang", "language"))
+_WANTED: Final = re.compile(rf"""^["']?({_KNOWN})["']?[ \t]*[:=]""", re.MULTILINE)
+_PLAIN: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~?-][^\n#:]*(?:(?::(?=[^\s:])|(?<=[^\s])#)[^\n#:]*)*"
+_WORD: Final = r"[^\s\"'\[\]{}&*!|>%@`#:,~?-][^\n\"'\[\]{}#:,]*"
+_VALUE: Final = re.compile(
+    rf"""[ \t]*(?:"([^"\\\n]+)"|'([^'\n]+)'|({_PLAIN})|\[[ \t]*({_WORD}(?:,[ \t]*{_WORD})*)\])?[ \t]*"""
+)
+_ITEM: Final = re.compile(rf"""[ \t]*-[ \t]+(?:"([^"\\\n]+)"|'([^'\n]+)'|({_WORD}))[ \t]*\n""")
+_FOLDED: Final = re.compile(r"[ \t]*>-?[ \t]*\n((?:[ \t]+[^\s#][^\n]*\n)+)(?=\S|\Z)")
+_BEGINNING: Final = re.compile(r"[^\s-]|\Z")  # of the next key, or of a comment
+_FLOW: Final = re.compile(r"[\[\]{}]")
+_DEEPEST: Final = 32
+_NESTED: Final = re.compile(rf"(?:[-?:][ \t]+){{{_DEEPEST}}}")
+_NULLS: Final = frozenset({"null", "Null", "NULL", "~"})
+_LARGEST: Final = 1 << 16  # characters; nobody writes more, and a parser would take its time
+
+
+def front_matter_end(text: str) -> int:
+    """Where the front matter ends, after its closing line; 0 without one."""
+    opening = _OPENING.match(text)
+    if not opening:
+        return 0
+    closing = _CLOSING[opening[1]].search(text, opening.end() - 1)
+    if not closing or not _KEY.match(text, opening.end(), closing.start() + 1):
+        return 0
+    return closing.start() + 1 + len(opening[1])
+
+
+def front_matter_says(text: str, end: int) -> dict[str, Any]:
+    """Give what front matter says of the document, under the names of metadata; keys of its own go to `extra`."""
+    values = _parsed(text, end) if end <= _LARGEST else {}
+    said: dict[str, Any] = {"title": (_word(values.get("title")) or "")[:LONGEST_NAME]}
+    if len(values) > 1 or not said["title"]:  # most have a title and nothing else that is wanted
+        stamps = (_stamp(values[name]) for name in _DATES if name in values)
+        labels = (label for name in _LABELS if name in values for label in _labels(values[name]))
+        aliases = [word for name in _ALIASES if name in values for word in map(_word, _listed(values[name])) if word]
+        extra = {"id": _word(values.get("id")), "aliases": aliases}
+        said |= {
+            "author": _word(values.get("author")),
+            "updated_at": next(filter(None, stamps), None),
+            "language": _word(values.get("lang")) or _word(values.get("language")),
+            "labels": tuple(dict.fromkeys(labels)),
+            "extra": {name: value for name, value in extra.items() if value},
+        }
+    return {name: value for name, value in said.items() if value}
+
+
+def _parsed(text: str, end: int) -> dict[str, Any]:
+    """Parse what speaks of the document; front matter that is neither YAML nor TOML says nothing."""
+    body = text[text.index("\n") + 1 : text.rindex("\n", 0, end) + 1]
+    if not text.startswith("+++") and (simple := _simple(body)) is not None:
+        return simple
+    try:
+        if text.startswith("+++"):
+            import tomllib
+
+            return tomllib.loads(body) if _WANTED.search(body) else {}
+        return _from_yaml(body)
+    except Exception:  # parsers raise what they like on text that isn't theirs
+        return {}
+
+
+def _from_yaml(body: str) -> dict[str, Any]:
+    """Parse YAML with all values as they are written: a date that isn't one must not cost the rest."""
+    import yaml
+
+    depth = list(accumulate(1 if mark in "[{" else -1 for mark in _FLOW.findall(body)))
+    if max(depth, default=0) > _DEEPEST or _NESTED.search(body):  # the parser's own stack would not survive it
+        return {}
+    values = yaml.load(body, getattr(yaml, "CBaseLoader", yaml.BaseLoader))
+    return values if isinstance(values, dict) else {}
+
+
+def _simple(body: str) -> dict[str, Any] | None:
+    """Read the keys that are wanted where they are plain words or lists of them, as most are; None: YAML must be asked.
+
+    What begins a line is a key or an item, whatever is nested elsewhere: nested lines are indented.
+    """
+    values: dict[str, Any] = {}
+    for key in _WANTED.finditer(body):
+        if (folded := _FOLDED.match(body, key.end())) and key[1] not in values:
+            values[key[1]] = " ".join(folded[1].split())
+            continue
+        value = _VALUE.match(body, key.end())
+        if value is None or not body.startswith("\n", value.end()) or key[1] in values:
+            return None
+        reached = value.end() + 1
+        words = value[1] or value[2] or value[3]
+        if words or value[4]:
+            values[key[1]] = words.rstrip() if words else [word.strip() for word in value[4].split(",")]
+        else:
+            values[key[1]] = items = list[str]()
+            while item := _ITEM.match(body, reached):
+                items.append(item[1] or item[2] or item[3].rstrip())
+                reached = item.end()
+        if not _BEGINNING.match(body, reached) and body[reached:].split("\n", 1)[0].strip():
+            return None  # it goes on in some other way
+    return values
+
+
+def _word(value: Any) -> str | None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value) if value.bit_length() < 256 else None
+    elif isinstance(value, float | datetime.date | datetime.datetime):
+        value = str(value)
+    return value.strip() or None if isinstance(value, str) and value not in _NULLS else None
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _labels(value: Any) -> list[str]:
+    """Take a list, or words with commas or spaces between them; `#` before a tag is no part of it."""
+    words = re.split(r"[,\s]+" if "," not in value else r"\s*,\s*", value) if isinstance(value, str) else _listed(value)
+    return [label.lstrip("#") for label in map(_word, words) if label and label.lstrip("#")]
+
+
+def _stamp(value: Any) -> str | None:
+    if isinstance(value, datetime.datetime | datetime.date):
+        return value.isoformat()
+    try:
+        return value.strip() if isinstance(value, str) and datetime.datetime.fromisoformat(value.strip()) else None
+    except ValueError:
+        return None

@@ -1,0 +1,205 @@
+"""Markdown: CommonMark with GitHub's tables, task lists, strikethrough and footnotes, and front matter.
+
+pulldown-cmark (through pyromark) parses; its events are turned into blocks here. Ranges arrive in UTF-8 bytes and are
+mapped to characters in one batch.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from spanwise.documents.document import Block, Link, Part
+from spanwise.native import FoundLink, Range, hints, walk
+from spanwise.readers.builder import (
+    FIGURE_TAG,
+    Builder,
+    Reading,
+    Seen,
+    Tag,
+    figure_ranges,
+    figure_tags,
+    with_figures,
+)
+from spanwise.readers.markdown.front_matter import front_matter_end, front_matter_says
+from spanwise.readers.markdown.notes import annotated, comment_ranges, may_hold_marks, tags_in, wiki_link
+from spanwise.text.visible import without_note_marks
+
+if TYPE_CHECKING:
+    import pyromark
+
+KINDS: Final = {
+    "Paragraph": "paragraph", "HtmlBlock": "html", "List": "list", "Table": "table", "Heading": "heading",
+    "CodeBlock": "code", "BlockQuote": "quote", "FootnoteDefinition": "paragraph", "Rule": "rule",
+    "Comment": "comment",
+}  # fmt: skip
+SHAPES: Final = (Seen, Part)
+_ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has its marks
+_ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
+_PLAIN_TITLE: Final = re.compile(r"[^\s=%^{]+(?: [^\s=%^{]+)*")  # that needs no second look, as most don't
+_VISIBLE: Final = re.compile(r"\S")
+_OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
+
+
+def read_markdown(text: str) -> Reading:
+    """Read a Markdown text."""
+    builder = Builder(text)
+    extras = add_markdown(builder, text)
+    blocks = annotated(extras.prose, builder.blocks) if extras.marked or extras.boxed else builder.blocks
+    return Reading(text, tuple(blocks), found_in(text, blocks, extras), link_starts=tuple(extras.link_starts))
+
+
+def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, Any]:
+    """Give what a Markdown text says of itself: by front matter, its title else by a first heading, links, labels."""
+    found = front_matter_says(text, blocks[0].end) if blocks and blocks[0].kind == "front_matter" else {}
+    if "title" not in found:
+        names = (block.headings_path[0] for block in blocks if block.level == 1 and block.headings_path)
+        if title := next(names, None):
+            found["title"] = title
+    if extras.marked and (tags := tags_in(extras.prose, blocks)):
+        found["labels"] = tuple(dict.fromkeys((*found.get("labels", ()), *tags)))
+    if extras.links:
+        found["links"] = tuple(extras.links)
+    return found
+
+
+class Extras(NamedTuple):
+    """What was found besides blocks: links, where they stand, and the text with code blanked if it is `marked`.
+
+    It is `boxed` if there may be callouts.
+    """
+
+    links: list[Link]
+    link_starts: list[int]
+    prose: str
+    marked: bool
+    boxed: bool = True
+
+
+def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
+    """Add the blocks, and give what was found besides; front matter stands only where a document `opens`."""
+    opening = front_matter_end(text) if opens else 0
+    if opening:
+        builder.add("front_matter", 0, opening)
+    wiki, boxed, commented, tags_hinted, ids_hinted, figured = hints(text)
+    comments = _comments(text, opening) if commented else []
+    marked = (tags_hinted or ids_hinted) and may_hold_marks(text)
+    parsed = _blanked(text, comments)
+    rows, links, codes, tags = _walked(parsed, opening, wiki=wiki, tagged=figured, coded=marked)
+    blocks = [_titled(parsed, row) if row.level and not _PLAIN_TITLE.fullmatch(row.title) else row for row in rows]
+    if figured:
+        blocks = with_figures(text, blocks, _figures(text, blocks, tags))
+    builder.add_all(_with_comments(blocks, comments))
+    builder.finish()
+    named = [(link, start) for link, start in map(_link, links) if any(link[:1]) or any(link[2:]) or link.text.strip()]
+    if not (boxed or ids_hinted):  # then only a sign of a tag in code, or right after it, could mislead
+        codes = [span for span in codes if "#" in text[span[0] : span[1] + 1]]
+    prose = _blanked(text, sorted(codes))
+    return Extras([link for link, _ in named], [start for _, start in named], prose, marked, boxed)
+
+
+def _comments(text: str, opening: int) -> list[tuple[int, int]]:
+    """Find the comments of notes; what looks like one inside code is code."""
+    found = [span for span in comment_ranges(text) if span[0] >= opening]
+    if not found:
+        return []
+    code = [(start, end) for kind, start, end, *_ in _walked(text, opening, wiki="[[" in text)[0] if kind == "code"]
+    starts = [start for start, _ in code]
+    return [span for span in found if not _is_inside(span[0], starts, code)]
+
+
+def _is_inside(place: int, starts: list[int], ranges: list[tuple[int, int]]) -> bool:
+    before = bisect_right(starts, place) - 1
+    return before >= 0 and place < ranges[before][1]
+
+
+def _blanked(text: str, ranges: list[tuple[int, int]]) -> str:
+    """Put spaces in place of ranges: the parser doesn't see them, and every position stays."""
+    if not ranges:
+        return text
+    pieces, reached = list[str](), 0
+    for start, end in ranges:
+        pieces += [text[reached:start], _VISIBLE.sub(" ", text[start:end])]
+        reached = end
+    return "".join([*pieces, text[reached:]])
+
+
+def _with_comments(blocks: list[Seen], comments: list[tuple[int, int]]) -> list[Seen]:
+    """Put comments where their turn comes; those inside a block are its text."""
+    if not comments:
+        return blocks
+    ranges = [(block.start, block.end) for block in blocks]
+    starts = [block.start for block in blocks]
+    alone = [Seen("comment", *span) for span in comments if not _is_inside(span[0], starts, ranges)]
+    return sorted([*blocks, *alone], key=lambda block: block.start)
+
+
+def _walked(
+    text: str, opening: int, *, wiki: bool, tagged: bool = False, coded: bool = False
+) -> tuple[list[Seen], list[FoundLink], list[Range], list[Range]]:
+    """Parse a text that has front matter up to `opening`, and give its blocks, links, code and tags."""
+    said, events = _parsed(text, opening, wiki=wiki)
+    return walk(said, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text)
+
+
+def _titled(text: str, heading: Seen) -> Seen:
+    """Give a heading with its words as they are shown."""
+    kind, start, end, level, words, _ = heading
+    return Seen(kind, start, end, level, _title(words, text[start:end]))
+
+
+def _link(found: FoundLink) -> tuple[Link, int]:
+    target, words, wiki, start = found
+    return wiki_link(target, "".join(words)) if wiki else Link(target, "".join(words)), start
+
+
+def _parsed(text: str, opening: int, *, wiki: bool) -> tuple[str, Iterator[tuple[Any, Any]]]:
+    """Parse a text that has front matter up to `opening`, and give the text that the events speak of.
+
+    The parser would find front matter in the middle of a text too, between two rules. So its own way is taken only
+    where that can't happen and both agree on the end; else the front matter is blanked, which keeps every position.
+    """
+    if opening and text.startswith("---") and text.find("\n---", opening) < 0:
+        events = _parser(yaml=True, wiki=wiki).events_with_range(text)
+        first, where = next(events, (None, {"end": -1}))
+        if _is_front_matter(first) and where["end"] == len(text[:opening].encode()):
+            return text, events
+    if opening:
+        text = " " * opening + text[opening:]
+    return text, _parser(yaml=False, wiki=wiki).events_with_range(text)
+
+
+def _is_front_matter(event: Any) -> bool:
+    opened = event.get("Start") if isinstance(event, dict) else None
+    return isinstance(opened, dict) and "MetadataBlock" in opened
+
+
+@cache
+def _parser(*, yaml: bool, wiki: bool) -> pyromark.Markdown:
+    """Give the parser, imported when first used; with front matter or wiki links only where the text may have them."""
+    import pyromark
+
+    flags = pyromark.Options
+    options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
+    options |= flags.ENABLE_YAML_STYLE_METADATA_BLOCKS if yaml else flags(0)
+    options |= flags.ENABLE_WIKILINKS if wiki else flags(0)
+    return pyromark.Markdown(options=options)
+
+
+def _title(title: str, text: str) -> str:
+    if ("==" in title or "%%" in title or "^" in title) and "`" not in text:  # in code they are no marks
+        title = without_note_marks(title)
+    title = " ".join(title.split())
+    return _ANCHOR.sub("", title) if "{#" in text and _ANCHORED.search(text) else title
+
+
+def _figures(text: str, seen: list[Seen], ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Pair the figure tags that stand in paragraphs and in HTML, but not in code, comments, lists, tables, quotes."""
+    tags = [Tag(start, end, text[start + 1] != "/") for start, end in ranges if FIGURE_TAG.fullmatch(text, start, end)]
+    for block in seen:
+        if block.kind == "html" and not _OPAQUE.match(text, block.start):
+            tags += figure_tags(text, block.start, block.end)
+    return figure_ranges(sorted(tags))

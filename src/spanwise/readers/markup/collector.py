@@ -1,0 +1,292 @@
+"""From a walk over a tree to elements: what is opened and closed, and the words in between.
+
+A block that stands inside inline marks ends the line of text that is open; the marks go on after it. So nesting may be
+as broken as it likes: no word is lost, and none is walked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any, Final, Protocol
+
+from spanwise.readers.markup.elements import (
+    Cell,
+    Code,
+    Figure,
+    Heading,
+    Item,
+    Items,
+    Paragraph,
+    Quote,
+    Reference,
+    Row,
+    Rule,
+    flat,
+)
+from spanwise.readers.markup.inline import BREAK, Image, Inline, Prose, bold, joined
+from spanwise.readers.markup.tables import cell_of, row_of, table_of
+
+
+class Place(Protocol):
+    """An element of the source."""
+
+    def reference(self, offset: int) -> Reference:
+        """Say where it is; `offset` characters of the source's text stand before it."""
+
+
+class Frame:
+    """Something that is open: its place, what it holds so far, and what is known of it."""
+
+    __slots__ = ("elements", "kind", "known", "offset", "place", "used")
+
+    def __init__(self, kind: str, place: Place, offset: int, elements: list[Any], known: dict[str, Any]) -> None:
+        """Keep all of it."""
+        self.kind = kind
+        self.place = place
+        self.offset = offset
+        self.elements = elements
+        self.known = known
+        self.used = False  # whether text was written that says this place
+
+    def reference(self) -> Reference:
+        """Say where it is."""
+        return self.place.reference(self.offset)
+
+
+class Collector:
+    """Takes what a walker meets, in order; `offset` is how much text of the source came before."""
+
+    def __init__(self, place: Place) -> None:
+        """Begin with the place that all is inside of."""
+        self.offset = 0
+        self.inline = Inline()
+        self._begun = 0  # the offset where the open line of text began
+        self._frames = [Frame("flow", place, 0, [], {})]
+
+    @property
+    def elements(self) -> list[Any]:
+        """What was collected on the outermost level."""
+        self.flush()
+        return _tidy(self._frames[0].elements, ())
+
+    def words(self, text: str) -> None:
+        """Add text of the source."""
+        if self.inline.is_empty:
+            self._begun = self.offset
+        self.inline.words(text)
+
+    def image(self, source: str, alternative: str) -> None:
+        """Add a picture."""
+        if self.inline.is_empty:
+            self._begun = self.offset
+        self.inline.image(Image(source, alternative))
+
+    def line_break(self) -> None:
+        """Begin a new line; two of them begin a new paragraph."""
+        if self.inline.breaks:
+            self.flush()
+        else:
+            self.inline.line_break()
+
+    def flush(self) -> None:
+        """End the line of text that is open: it is a paragraph."""
+        if self.inline.is_empty:
+            self.inline.forget()
+            return
+        frame = self._frames[-1]
+        offset = self._begun if frame.used else frame.offset
+        frame.used = True
+        frame.elements.append(Paragraph(self.inline.take(), frame.place.reference(offset)))
+
+    def enter(self, place: Place) -> None:
+        """Go into an element that only divides."""
+        self.flush()
+        outer = self._frames[-1]
+        outer.used = True
+        self._frames.append(Frame("flow", place, self.offset, outer.elements, {}))
+
+    def begin(self, kind: str, place: Place, **known: Any) -> None:
+        """Go into an element that is more than a division."""
+        self.flush()
+        self._frames[-1].used = True
+        self._frames.append(Frame(kind, place, self.offset, [], known))
+
+    def finish(self) -> None:
+        """Leave the element that was gone into last."""
+        self.flush()
+        frame = self._frames.pop()
+        if frame.kind != "flow":
+            frame.elements = _tidy(frame.elements, _HOLDS.get(frame.kind, ()))
+            self._frames[-1].elements += _MADE[frame.kind](frame)
+
+    def know(self, kind: str, **known: Any) -> None:
+        """Say more of the innermost open element of a kind."""
+        for frame in reversed(self._frames):
+            if frame.kind == kind:
+                frame.known |= known
+                return
+
+    def is_in(self, kind: str) -> bool:
+        """Whether the innermost element that is more than a division is of a kind."""
+        return next((frame.kind == kind for frame in reversed(self._frames) if frame.kind != "flow"), False)
+
+    def code(self, text: str, language: str, place: Place) -> None:
+        """Add a block of code; empty lines around it go."""
+        self.flush()
+        self._frames[-1].used = True
+        lines = text.split("\n")
+        while lines and not lines[-1].strip():
+            lines.pop()
+        while lines and not lines[0].strip():
+            lines.pop(0)
+        if lines:
+            code = "\n".join(line.rstrip() for line in lines)
+            self._frames[-1].elements.append(Code(code, language, place.reference(self.offset)))
+
+    def rule(self, place: Place) -> None:
+        """Add a line across the page."""
+        self.flush()
+        self._frames[-1].used = True
+        self._frames[-1].elements.append(Rule(place.reference(self.offset)))
+
+
+_PARTS: Final = frozenset({Item, Row, Cell})
+_HOLDS: Final[dict[str, tuple[type, ...]]] = {
+    "list": (Item,), "definitions": (Item,), "row": (Cell,), "table": (Row, Cell)
+}  # fmt: skip
+
+
+def _tidy(elements: list[Any], holds: tuple[type, ...]) -> list[Any]:
+    """Make whole what is only a part where no such parts belong: items without a list, cells without a table."""
+    if _PARTS.isdisjoint(set(map(type, elements)).difference(holds)):
+        return elements
+    tidy: list[Any] = []
+    for loose, group in groupby(elements, lambda element: isinstance(element, Item) and Item not in holds):
+        if loose:
+            items = tuple(group)
+            tidy.append(Items(items, items[0].reference))
+            continue
+        for element in group:
+            if isinstance(element, Row) and Row not in holds:
+                tidy += [inner for cell in element.cells for inner in cell.elements]
+            elif isinstance(element, Cell) and Cell not in holds:
+                tidy += element.elements
+            else:
+                tidy.append(element)
+    return tidy
+
+
+def _heading(frame: Frame) -> list[Any]:
+    prose = flat(frame.elements, " ")
+    return [Heading(frame.known["level"], prose, frame.reference())] if prose.text else []
+
+
+def _item(frame: Frame) -> list[Any]:
+    if not frame.elements:
+        return []
+    return [Item(tuple(frame.elements), frame.reference(), frame.known.get("checked"))]
+
+
+def _items(frame: Frame) -> list[Any]:
+    """Make a list; what stands between its items belongs to the item before."""
+    items = tuple(_item_with(item, more) for item, more in _groups(frame.elements))
+    return [Items(items, frame.reference(), frame.known.get("first"))] if items else []
+
+
+def _groups(elements: list[Any]) -> list[tuple[Item | None, list[Any]]]:
+    """Give each item with what follows it up to the next."""
+    groups: list[tuple[Item | None, list[Any]]] = []
+    for element in elements:
+        if isinstance(element, Item):
+            groups.append((element, []))
+        elif groups:
+            groups[-1][1].append(element)
+        else:
+            groups.append((None, [element]))
+    return groups
+
+
+def _item_with(item: Item | None, more: list[Any]) -> Item:
+    if item is None:
+        return Item(tuple(more), more[0].reference)
+    return item._replace(elements=(*item.elements, *more)) if more else item
+
+
+def _quote(frame: Frame) -> list[Any]:
+    label, title = frame.known.get("label", ""), frame.known.get("title", Prose())
+    if not label and not title.text:  # no box: what is called a caption there says who is quoted
+        quoted = tuple(_uncaptioned(element) for element in frame.elements)
+        return [Quote(quoted, frame.reference())] if quoted else []
+    titles = [element for element in frame.elements if isinstance(element, Paragraph) and element.caption]
+    if titles and not title.text:
+        title = joined((element.prose for element in titles), " ")
+    elements = tuple(element for element in frame.elements if element not in titles) if titles else frame.elements
+    if not elements and not title.text:
+        return []
+    return [Quote(tuple(elements), frame.reference(), label, title)]
+
+
+def _uncaptioned(element: Any) -> Any:
+    return element._replace(caption=False) if isinstance(element, Paragraph) else element
+
+
+def _caption(frame: Frame) -> list[Any]:
+    prose = flat(frame.elements, " ")
+    return [Paragraph(prose, frame.reference(), caption=True)] if prose.text else []
+
+
+def _summary(frame: Frame) -> list[Any]:
+    if any(not isinstance(element, Paragraph) for element in frame.elements):
+        return frame.elements
+    prose = flat(frame.elements, " ")
+    return [Paragraph(bold(prose), frame.reference())] if prose.text else []
+
+
+def _figure(frame: Frame) -> list[Any]:
+    """Make a figure of pictures and a caption; anything else in it keeps its own kind."""
+    captions = [element for element in frame.elements if isinstance(element, Paragraph) and element.caption]
+    others = [element for element in frame.elements if not (isinstance(element, Paragraph) and element.caption)]
+    pictured = [element.prose for element in others if isinstance(element, Paragraph) and not element.prose.worded]
+    inner = [element for element in others if isinstance(element, Figure)]
+    if len(pictured) + len(inner) < len(others) or not others:
+        return [*others, *(caption._replace(caption=False) for caption in captions)]
+    images = [image for prose in pictured for image in prose.images] + [
+        image for figure in inner for image in figure.images
+    ]
+    said = [figure.caption for figure in inner if figure.caption.text] + [caption.prose for caption in captions]
+    return [Figure(tuple(images), joined(said, " "), frame.reference())]
+
+
+def _term(frame: Frame) -> list[Any]:
+    prose = flat(frame.elements, " ")
+    return [Item((Paragraph(bold(prose), frame.reference()),), frame.reference(), None)] if prose.text else []
+
+
+def _definitions(frame: Frame) -> list[Any]:
+    """Make a list of terms, each with what is said of it; several lines of it stay one paragraph."""
+    items: list[Item] = []
+    for item, said in _groups(frame.elements):
+        together = [*(item.elements if item else ()), *said]
+        places = (place for place, element in enumerate(together) if not isinstance(element, Paragraph))
+        count = next(places, len(together))
+        line = [Paragraph(joined((element.prose for element in together[:count]), BREAK), together[0].reference)]
+        reference = item.reference if item else together[0].reference
+        items.append(Item((*(line if count else ()), *together[count:]), reference, item.checked if item else None))
+    return [Items(tuple(items), frame.reference())] if items else []
+
+
+_MADE: Final[dict[str, Callable[[Frame], list[Any]]]] = {
+    "heading": _heading,
+    "item": _item,
+    "list": _items,
+    "quote": _quote,
+    "caption": _caption,
+    "summary": _summary,
+    "figure": _figure,
+    "term": _term,
+    "definitions": _definitions,
+    "cell": lambda frame: cell_of(frame.elements, frame.known),
+    "row": lambda frame: row_of(frame.elements, frame.reference(), head=frame.known.get("head", False)),
+    "table": lambda frame: table_of(frame.elements, frame.reference(), layout=frame.known.get("layout", False)),
+}

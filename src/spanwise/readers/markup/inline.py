@@ -1,0 +1,335 @@
+"""Inline text: words with emphasis, code, links and images, as Markdown, and where each link begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from spanwise.documents.document import Link
+
+BREAK: Final = "  \n"
+_UNSEEN: Final = re.compile("[\u00ad\u200b\u2060\ufeff]")
+"""Soft hyphens and marks of no width: nobody sees them, and a search for a word stumbles over them."""
+_MAY_BE_MARKUP: Final = re.compile(r"[\\`*_\[\]<&~]")
+_MARKUP: Final = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~])|`|(?<!\s)\*|\*(?!\s)|(?<![^\W_])_|_(?![^\W_])|\[(?=[^\[\]]*\]\()|\[(?=[\[^!])"
+    r"|<(?=[A-Za-z/!?])|&(?=#?\w{1,31};)|~(?=~)|(?<=~)~"
+)
+_TILDE: Final = re.compile(r"(?<!\\)~")
+_BRACKET: Final = re.compile(r"(?<!\\)[\[\]]")
+_LINE_START: Final = re.compile(
+    r"(#{1,6}(?!\S)|[-+](?!\S)|>|={2,}\Z|-{2,}\Z|-{3,}|%%|\|)|(\d{1,9})([.)])(?!\S)|(\[)(?=[^\[\]]+\]:|[ xX]\](?!\S))"
+)
+_TICKS: Final = re.compile("`+")
+_ODD_ADDRESS: Final = re.compile(r"[\s<>]")
+
+
+class Image(NamedTuple):
+    """A picture in the text."""
+
+    source: str
+    alternative: str
+
+
+class Prose(NamedTuple):
+    """Inline text in Markdown, where its links begin, what of it is shown, and the pictures in it."""
+
+    text: str = ""
+    links: tuple[tuple[int, Link], ...] = ()
+    shown: str = ""
+    images: tuple[Image, ...] = ()
+    worded: bool = True  # whether there is more in it than pictures
+
+
+class _Open:
+    """A mark or link that is open: what it begins with is written only when words follow."""
+
+    __slots__ = ("place", "said", "sign", "target")
+
+    def __init__(self, sign: str, target: str | None = None) -> None:
+        self.sign = sign
+        self.target = target
+        self.place = -1  # in the text, once it is written
+        self.said = 0  # how many words of the line were there before
+
+
+class Inline:
+    """Takes words and marks in order and writes them; `take` gives what there is and begins anew."""
+
+    __slots__ = ("_break", "_code", "_coded", "_images", "_length", "_links", "_open", "_pieces", "_said", "_space",
+                 "_worded")  # fmt: skip
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._open: list[_Open] = []
+        self._coded = 0  # how many elements of code are open
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+        self._said: list[str] = []
+        self._links: list[tuple[int, Link]] = []
+        self._images: list[Image] = []
+        self._code: list[str] = []
+        self._space = self._break = self._worded = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing visible was written since the last `take`."""
+        return not self._pieces and not self._code
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a line break is the last thing that came."""
+        return self._break
+
+    def words(self, text: str) -> None:
+        """Add text; its white space counts as one space, none at the edges of a line."""
+        text = without_unseen(text)
+        words = text.split()
+        if self._code:  # white space that follows code stays inside of it if more code comes
+            self._code += [" " if text[:1].isspace() else "", " ".join(words), " " if text[-1:].isspace() else ""]
+            return
+        if not words:
+            self._space = self._space or bool(text)
+            return
+        joined = " ".join(words)
+        if self._coded:
+            self._space = self._space or text[0].isspace()
+            self._code = [joined, " " if text[-1].isspace() else ""]
+            return
+        self._space = self._space or text[0].isspace()
+        self._prepare()
+        if _MAY_BE_MARKUP.search(joined):
+            joined = escaped(joined, linked=any(item.target is not None for item in self._open))
+            if "~" in joined and self._is_beside_tildes():
+                joined = _TILDE.sub(r"\\~", joined)  # three are a fence
+        if not self._pieces or self._pieces[-1] is BREAK:
+            joined = _LINE_START.sub(_escaped_start, joined, count=1) if _LINE_START.match(joined) else joined
+        self._append(joined)
+        self._said.append(" ".join(words))
+        self._space = text[-1].isspace()
+        self._worded = True
+
+    def _is_beside_tildes(self) -> bool:
+        return bool(self._pieces and self._pieces[-1][-1] == "~") or any(item.sign == "~~" for item in self._open)
+
+    def mark(self, sign: str) -> None:
+        """Open emphasis; inside the same or inside code it means nothing more."""
+        known = self._coded or any(item.sign == sign for item in self._open)
+        self._open.append(_Open("" if known else sign))
+
+    def link(self, target: str) -> None:
+        """Open a link."""
+        self._write_code()
+        known = not target or any(item.target is not None for item in self._open)
+        self._open.append(_Open("", None if known else target))
+
+    def close(self) -> None:
+        """Close what was opened last."""
+        if self._open:
+            item = self._open[-1]
+            if item.target is not None:
+                self._write_code()
+            self._end(item)
+            self._open.pop()
+
+    def open_code(self) -> None:
+        """Begin a stretch of code."""
+        self._coded += 1
+
+    def close_code(self) -> None:
+        """End a stretch of code."""
+        self._coded = max(0, self._coded - 1)
+        if not self._coded:
+            self._write_code()
+
+    def line_break(self) -> None:
+        """Begin a new line; at the edges of a text there is none."""
+        self._write_code()
+        self._break = bool(self._pieces)
+
+    def image(self, image: Image) -> None:
+        """Add a picture."""
+        self._write_code()
+        self._prepare()
+        alternative = escaped(" ".join(image.alternative.split()), linked=True)
+        self._append(f"![{alternative}]({_address(image.source)})")
+        self._said.append(" ".join(image.alternative.split()))
+        self._images.append(image)
+        self._space = False
+
+    def forget(self) -> None:
+        """Forget white space that led to nothing."""
+        self._space = self._break = False
+
+    def take(self) -> Prose:
+        """Give what was written; marks that are open are closed there and go on in what comes next."""
+        self._write_code()
+        for item in reversed(self._open):
+            self._end(item)
+        shown = "".join(self._said).strip()
+        prose = Prose("".join(self._pieces), tuple(self._links), shown, tuple(self._images), self._worded)
+        self._begin()
+        for item in self._open:
+            item.place = -1
+        return prose
+
+    def _append(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._length += len(piece)
+
+    def _prepare_space(self) -> None:
+        """Write the white space that is due."""
+        if self._break:
+            self._append(BREAK)
+            self._said.append(" ")
+        elif self._space and self._pieces:
+            self._append(" ")
+            self._said.append(" ")
+        self._space = self._break = False
+
+    def _prepare(self) -> None:
+        """Write the white space that is due, and what opens the marks around the next word."""
+        if self._space or self._break:
+            self._prepare_space()
+        for item in self._open:
+            if item.place < 0:
+                self._start(item)
+
+    def _start(self, item: _Open) -> None:
+        if item.target is not None:
+            if self._pieces and self._pieces[-1].endswith("!"):  # else it would be a picture
+                self._pieces[-1] = self._pieces[-1][:-1] + "\\!"
+                self._length += 1
+            item.place, item.said = self._length, len(self._said)
+            self._append("[")
+        elif item.sign:
+            if self._pieces and self._pieces[-1] is item.sign:  # it was closed just now: `**a****b**` is no emphasis
+                self._pieces.pop()
+                self._length -= len(item.sign)
+                item.place = self._length
+                return
+            if item.sign == "~~" and self._pieces and self._pieces[-1].endswith("~"):
+                self._pieces[-1] = self._pieces[-1][:-1] + "\\~"
+                self._length += 1
+            item.place = self._length
+            self._append(item.sign)
+
+    def _end(self, item: _Open) -> None:
+        if item.place < 0:
+            return
+        if item.target is not None:
+            shown = "".join(self._said[item.said :]).strip()
+            self._links.append((item.place, Link(item.target, shown)))
+            self._append(f"]({_address(item.target)})")
+        elif item.sign:
+            self._append(item.sign)
+        item.place = -1
+
+    def _write_code(self) -> None:
+        """Write the code that was collected, in as many backticks as it needs."""
+        if not self._code:
+            return
+        collected, self._code = "".join(self._code), []
+        code = " ".join(collected.split())
+        self._prepare()
+        self._append(_code_span(code))
+        self._said.append(code)
+        self._space = collected.endswith(" ")
+        self._worded = True
+
+
+def without_unseen(text: str) -> str:
+    """Take away what nobody sees."""
+    return text if text.isascii() else _UNSEEN.sub("", text)
+
+
+def _code_span(code: str) -> str:
+    runs = {len(run) for run in _TICKS.findall(code)}
+    if not runs:
+        return f"`{code}`"
+    ticks = "`" * next(count for count in range(1, len(runs) + 2) if count not in runs)
+    return f"{ticks} {code} {ticks}"
+
+
+def _address(target: str) -> str:
+    """Write an address so that it ends where it ends."""
+    target = target.strip()
+    if _ODD_ADDRESS.search(target) or target.count("(") != target.count(")"):
+        target = target.replace("<", "%3C").replace(">", "%3E").replace("\n", "").replace("\t", "")
+        return f"<{target}>"
+    return target
+
+
+def escaped(text: str, *, linked: bool = False) -> str:
+    """Put a backslash before what would be read as markup, and only there."""
+    text = _MARKUP.sub(r"\\\g<0>", text)
+    return _BRACKET.sub(r"\\\g<0>", text) if linked else text
+
+
+def _escaped_start(found: re.Match[str]) -> str:
+    if found[2]:
+        return f"{found[2]}\\{found[3]}"
+    return f"\\{found[0]}"
+
+
+def joined(proses: Iterable[Prose], between: str) -> Prose:
+    """Put several together; places of links move along."""
+    proses = tuple(proses)
+    if len(proses) == 1:
+        return proses[0]
+    pieces, links, shown, images = list[str](), list[tuple[int, Link]](), list[str](), list[Image]()
+    length, worded = 0, False
+    for prose in proses:
+        if pieces:
+            pieces.append(between)
+            length += len(between)
+        links += [(length + place, link) for place, link in prose.links]
+        pieces.append(prose.text)
+        length += len(prose.text)
+        shown.append(prose.shown)
+        images += prose.images
+        worded = worded or prose.worded
+    return Prose("".join(pieces), tuple(links), " ".join(filter(None, shown)), tuple(images), worded)
+
+
+def bold(prose: Prose) -> Prose:
+    """Write a text in bold, unless some of it is already."""
+    if "**" in prose.text or not prose.worded:
+        return prose
+    return prefixed("**", prose)._replace(text=f"**{prose.text}**")
+
+
+def prefixed(prefix: str, prose: Prose) -> Prose:
+    """Put something before a text."""
+    links = tuple((place + len(prefix), link) for place, link in prose.links)
+    return prose._replace(text=prefix + prose.text, links=links)
+
+
+def on_one_line(prose: Prose, edge: str) -> Prose:
+    """Write line breaks in another way; places of links move along."""
+    return _replaced(prose, BREAK, edge)
+
+
+def in_cell(prose: Prose) -> Prose:
+    """Escape the bars of a text that stands in a table."""
+    return _replaced(prose, "|", "\\|")
+
+
+def _replaced(prose: Prose, old: str, new: str) -> Prose:
+    if old not in prose.text:
+        return prose
+    return prose._replace(text=prose.text.replace(old, new), links=moved(prose, old, len(new) - len(old)))
+
+
+def moved(prose: Prose, mark: str, by: int) -> tuple[tuple[int, Link], ...]:
+    """Give the links of a text in which every `mark` becomes longer; they come in order, so each is counted once."""
+    links, count, reached = list[tuple[int, Link]](), 0, 0
+    for place, link in prose.links:
+        count += prose.text.count(mark, reached, place)
+        reached = place
+        links.append((place + by * count, link))
+    return tuple(links)

@@ -1,0 +1,275 @@
+"""Elements to Markdown: one text that grows, and every range written down as its text is appended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Final, NamedTuple
+
+from spanwise.documents.document import LeftOut, Link, Part
+from spanwise.readers.builder import Builder, Reading
+from spanwise.readers.markup.elements import (
+    Code,
+    Element,
+    Figure,
+    Heading,
+    Item,
+    Items,
+    Paragraph,
+    Quote,
+    Reference,
+    Rule,
+    Table,
+    box_of,
+    flat,
+)
+from spanwise.readers.markup.inline import Prose, moved
+from spanwise.readers.markup.tables import Grid, grid_of
+
+_DEEPEST: Final = 16  # lists and quotes nested deeper are one line: indentation must not grow with the square
+_FENCE: Final = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
+_LAST_NUMBER: Final = 999_999_999
+_LANGUAGE: Final = re.compile(r"[^\s`]+")
+_KINDS: Final[dict[type[Any], str]] = {
+    Paragraph: "paragraph", Heading: "heading", Code: "code", Rule: "rule", Quote: "quote", Items: "list",
+    Table: "table", Figure: "figure",
+}  # fmt: skip
+
+
+class Written(NamedTuple):
+    """A block and its range in the text; positions of its parts count from where it starts."""
+
+    kind: str
+    start: int
+    end: int
+    level: int | None
+    title: str
+    parts: tuple[Part, ...]
+    reference: Reference
+
+
+class Scribe:
+    """Writes elements one after the other."""
+
+    def __init__(self) -> None:
+        """Begin with an empty text."""
+        self.blocks: list[Written] = []
+        self.links: list[tuple[int, Link]] = []
+        self._pieces: list[str] = []
+        self._length = 0
+        self._prefix = ""
+        self._base = 0  # where the block that is being written begins
+        self._depth = 0
+
+    @property
+    def text(self) -> str:
+        """All that was written."""
+        return "".join(self._pieces)
+
+    def write(self, elements: Sequence[Element]) -> None:
+        """Write elements, each as a block of its own."""
+        before: Element | None = None
+        turned = False
+        for element in _with_captions(elements):
+            if self._length:
+                self._append("\n\n")
+            start = self._base = self._length
+            turned = _touches(before, element) and not turned
+            parts = self._element(element, turned=turned)
+            level = element.level if isinstance(element, Heading) else None
+            title = element.prose.shown if isinstance(element, Heading) else ""
+            kind = _KINDS[type(element)]
+            self.blocks.append(Written(kind, start, self._length, level, title, parts, element.reference))
+            before = element
+
+    def _append(self, piece: str) -> None:
+        self._pieces.append(piece)
+        self._length += len(piece)
+
+    def _line(self, *, blank: bool = False) -> None:
+        """Begin a new line, after an empty one if that is wanted."""
+        if blank:
+            self._append("\n" + self._prefix.rstrip())
+        self._append("\n" + self._prefix)
+
+    def _prose(self, prose: Prose) -> None:
+        start, wider = self._length, len(self._prefix)
+        if prose.links:
+            self.links += [(start + place, link) for place, link in moved(prose, "\n", wider)]
+        self._append(prose.text.replace("\n", "\n" + self._prefix) if wider else prose.text)
+
+    def _element(self, element: Element, *, turned: bool) -> tuple[Part, ...]:
+        match element:
+            case Paragraph(prose):
+                self._prose(prose)
+            case Heading(level, prose):
+                self._append("#" * level + " ")
+                self._prose(_not_closed(prose))
+            case Code():
+                self._code(element)
+            case Rule():
+                self._append("___" if self._prefix else "---")
+            case Figure():
+                self._figure(element)
+            case Table():
+                return self._table(element)
+            case Quote() | Items() if self._depth >= _DEEPEST:
+                self._prose(flat([element], " "))
+            case Quote():
+                self._quote(element)
+            case Items():
+                return self._items(element, turned=turned)
+        return ()
+
+    def _inside(self, elements: Sequence[Element], prefix: str) -> tuple[Part, ...]:
+        """Write what stands inside an item or quote, each line after a prefix; the first line has its own."""
+        outer, self._prefix = self._prefix, self._prefix + prefix
+        self._depth += 1
+        parts: list[Part] = []
+        before: Element | None = None
+        turned = False
+        for element in _with_captions(elements):
+            if before is not None:
+                follows = isinstance(element, Items) and element.first in {None, 1} and isinstance(before, Paragraph)
+                self._line(blank=not follows)
+            turned = _touches(before, element) and not turned
+            parts += self._element(element, turned=turned) if isinstance(element, Items) else ()
+            if not isinstance(element, Items):
+                self._element(element, turned=False)
+            before = element
+        self._prefix = outer
+        self._depth -= 1
+        return tuple(parts)
+
+    def _items(self, items: Items, *, turned: bool) -> tuple[Part, ...]:
+        parts = []
+        number = items.first
+        for place, item in enumerate(items.items):
+            if place:
+                self._line()
+            parts.append(self._item(item, _marker(number, turned=turned)))
+            number = None if number is None else min(number + 1, _LAST_NUMBER)
+        return tuple(parts)
+
+    def _item(self, item: Item, marker: str) -> Part:
+        start = self._length - self._base
+        self._append(f"{marker} {box_of(item)}")
+        inner = self._inside(item.elements, " " * (len(marker) + 1))
+        return Part(start, self._length - self._base, inner, item.reference)
+
+    def _quote(self, quote: Quote) -> None:
+        self._append("> ")
+        outer, self._prefix = self._prefix, self._prefix + "> "
+        if quote.label or quote.title.text:
+            self._append(f"[!{quote.label or 'note'}]")
+            if quote.title.text:
+                self._append(" ")
+                self._prose(quote.title)
+            if quote.elements:
+                self._line()
+        self._prefix = outer
+        self._inside(quote.elements, "> ")
+
+    def _code(self, code: Code) -> None:
+        longest = max((len(run) for run in _FENCE.findall(code.text)), default=2)
+        fence = "`" * (longest + 1)
+        language = _LANGUAGE.match(code.language.strip())
+        self._append(fence + (language[0] if language else ""))
+        for line in (*code.text.split("\n"), fence):
+            self._append(("\n" + self._prefix + line) if line else "\n" + self._prefix.rstrip())
+
+    def _figure(self, figure: Figure) -> None:
+        self._append("<figure>")
+        for image in figure.images:
+            words = f' alt="{escape(" ".join(image.alternative.split()))}"' if image.alternative.strip() else ""
+            self._append(f'<img src="{escape(image.source)}"{words}>')
+        if figure.caption.text:
+            self._append("<figcaption>")
+            self.links += [(self._length, link) for _, link in figure.caption.links]
+            self._append(escape(figure.caption.shown, quote=False) + "</figcaption>")
+        self._append("</figure>")
+
+    def _table(self, table: Table) -> tuple[Part, ...]:
+        grid = grid_of(table)
+        parts = [self._head(grid, table)]
+        for row, cells in list(zip(table.rows, grid.rows, strict=True))[grid.head :]:
+            self._line()
+            start = self._length - self._base
+            self._row(cells)
+            parts.append(Part(start, self._length - self._base, (), row.reference))
+        return tuple(parts)
+
+    def _head(self, grid: Grid, table: Table) -> Part:
+        """Write the head and the line below it; without a head its cells are empty."""
+        start = self._length - self._base
+        first = grid.rows[0] if grid.head else []
+        self._row([*first, *[Prose()] * (grid.width - len(first))])
+        self._line()
+        self._append("|" + "---|" * grid.width)
+        for cells in grid.rows[1 : grid.head]:
+            self._line()
+            self._row(cells)
+        reference = table.rows[0].reference if grid.head else table.reference
+        return Part(start, self._length - self._base, (), reference, header=True)
+
+    def _row(self, cells: Sequence[Prose]) -> None:
+        self._append("|")
+        for cell in cells:
+            self._append(" ")
+            self._prose(cell)
+            self._append(" |")
+
+
+def _marker(number: int | None, *, turned: bool) -> str:
+    """Write the marker of an item; `turned` is the other one of two that mean the same."""
+    if number is None:
+        return "*" if turned else "-"
+    return f"{number}{')' if turned else '.'}"
+
+
+def _touches(before: Element | None, element: Element) -> bool:
+    """Whether two lists would be read as one: the second then has other markers."""
+    return (
+        isinstance(before, Items) and isinstance(element, Items) and (before.first is None) == (element.first is None)
+    )
+
+
+def _with_captions(elements: Sequence[Element]) -> list[Element]:
+    """Put the captions of tables before them."""
+    if not any(isinstance(element, Table) and element.captions for element in elements):
+        return list(elements)
+    written: list[Element] = []
+    for element in elements:
+        written += [*element.captions, element] if isinstance(element, Table) else [element]
+    return written
+
+
+def _not_closed(prose: Prose) -> Prose:
+    """Keep a `#` at the end of a heading: it would be read as the closing mark."""
+    bare = prose.text.rstrip("#")
+    if bare == prose.text or (bare and not bare.endswith(" ")):
+        return prose
+    return prose._replace(text=f"{bare}\\{prose.text[len(bare) :]}")
+
+
+def reading_of(
+    elements: Sequence[Element], found: dict[str, Any], left_out: Sequence[LeftOut], headings: Sequence[str] = ()
+) -> Reading:
+    """Write elements and give the whole reading; `headings` are names that stand above all of it."""
+    scribe = Scribe()
+    scribe.write(elements)
+    text = scribe.text
+    builder = Builder(text)
+    for block in scribe.blocks:
+        builder.add(block.kind, block.start, block.end, block.level, block.title, block.parts, block.reference)
+    builder.finish()
+    blocks = builder.blocks
+    if headings:
+        blocks = [block._replace(headings_path=(*headings, *block.headings_path)) for block in blocks]
+    found = dict(found)
+    if scribe.links:
+        links = sorted(scribe.links, key=lambda item: item[0])
+        found["links"] = tuple(link for _, link in links)
+        return Reading(text, tuple(blocks), found, (), tuple(left_out), tuple(place for place, _ in links))
+    return Reading(text, tuple(blocks), found, (), tuple(left_out))

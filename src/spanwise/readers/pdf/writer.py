@@ -1,0 +1,221 @@
+"""Elements to text: Markdown, page by page, and every block's range beside it as it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from spanwise import native
+from spanwise.documents.document import Part
+from spanwise.readers.pdf.geometry import Box, Frame, around
+from spanwise.readers.pdf.hyphens import Vocabulary, flowed
+from spanwise.readers.pdf.layout import Element
+from spanwise.readers.pdf.lines import LINK, Line, is_raised, unmarked
+from spanwise.readers.pdf.list_markers import without_marker
+from spanwise.readers.pdf.tables import Table
+from spanwise.readers.pdf.words import Word
+
+_DEEPEST_ITEM: Final = 8
+_AFTER_NOTE: Final = ",.;:!?)]»”"
+_LEAST_SPACE: Final = 0.4  # of a letter's width, in code: what is less is spacing between letters
+_FENCE: Final = re.compile(r"`{3,}")
+
+
+class Written(NamedTuple):
+    """A block: its text, and what is known of it; positions count from the block's start."""
+
+    kind: str
+    text: str
+    source_ref: dict[str, Any]
+    level: int | None = None
+    title: str = ""
+    parts: tuple[Part, ...] = ()
+    links: tuple[tuple[int, int], ...] = ()  # where links begin, and their numbers on the page
+
+
+class Scribe:
+    """Writes the elements of one page."""
+
+    def __init__(
+        self, number: int, frame: Frame, vocabulary: Vocabulary, figure_name: Callable[[int, int], str]
+    ) -> None:
+        """Keep what all elements of the page need."""
+        self._number = number
+        self._frame = frame
+        self._vocabulary = vocabulary
+        self._figure_name = figure_name
+        self._notes: set[str] = set()
+
+    def written(self, elements: Sequence[Element], *, headless: bool = False) -> Iterator[Written]:
+        """Write all elements; the first table goes on with one that has its head on the page before if `headless`."""
+        self._notes = {element.note for element in elements if element.note}
+        figures = 0
+        for kind, group in groupby(elements, key=lambda element: element.kind):
+            if kind == "item":
+                yield self._list(list(group))
+                continue
+            for element in group:
+                if kind == "table" and element.table:
+                    yield self._table(element.table, headless=headless)
+                    headless = False
+                elif kind == "figure":
+                    figures += 1
+                    yield self._figure(element, figures)
+                elif kind == "code":
+                    yield self._code(element)
+                else:
+                    yield self._paragraph(element)
+
+    def _flowed(self, lines: Sequence[Sequence[Word]]) -> str:
+        return flowed(lines, self._vocabulary)
+
+    def _words(self, line: Line, words: Sequence[Word]) -> list[Word]:
+        """Give the words of a line, with the marks of notes that stand on this page written as such."""
+        if not self._notes:
+            return list(words)
+        written: list[Word] = []
+        for word in words:
+            if word.text in self._notes and is_raised(word, line):
+                written.append(word._replace(text=f"[^{word.text}]", spaced=False))
+            elif written and written[-1].text.startswith("[^") and word.text[0] in _AFTER_NOTE:
+                written.append(word._replace(spaced=False))
+            else:
+                written.append(word)
+        return written
+
+    def _block(self, kind: str, text: str, boxes: Sequence[Box], **more: Any) -> Written:
+        places, clean = unmarked(text)
+        return Written(kind, clean, self._reference(boxes), links=tuple(places), **more)
+
+    def _reference(self, boxes: Sequence[Box]) -> dict[str, Any]:
+        columns = [self._frame.back(box) for box in _columns(boxes)]
+        reference: dict[str, Any] = {"page": self._number, "bbox": _rounded(around(columns))}
+        if len(columns) > 1:
+            reference["boxes"] = [_rounded(box) for box in columns]
+        return reference
+
+    def _paragraph(self, element: Element) -> Written:
+        lines = [self._words(line, line.words) for line in element.lines]
+        if element.note:
+            lines[0] = list(element.lines[0].words[1:])
+            text = f"[^{element.note}]: {self._flowed(lines)}"
+        else:
+            text = self._flowed(lines)
+        if element.kind != "heading":
+            return self._block("paragraph", text, element.boxes)
+        title = " ".join(unmarked(text)[1].split())
+        level = min(max(element.level, 1), 6)
+        return self._block("heading", "#" * level + " " + text, element.boxes, level=level, title=title)
+
+    def _list(self, items: Sequence[Element]) -> Written:
+        text, spans = "", list[tuple[int, int, int]]()  # start, end of the own text, depth
+        indents: list[int] = []
+        for item in items:
+            depth = min(item.depth, len(indents), _DEEPEST_ITEM)
+            marker = _marker(item)
+            indents[depth:] = [(indents[depth - 1] if depth else 0) + len(marker) + 1]
+            lines = [self._words(line, line.words) for line in item.lines]
+            if item.marker:
+                lines[0] = self._words(item.lines[0], without_marker(item.lines[0], item.marker))
+            indent = indents[depth - 1] if depth else 0
+            text += "\n" if text else ""
+            start = len(text) + indent
+            text += f"{' ' * indent}{marker} {self._flowed(lines)}"
+            spans.append((start, len(text), depth))
+        places, clean = unmarked(text)
+        ranges = [(_moved(start, text), _moved(end, text)) for start, end in _nested(spans)]
+        parts = native.items(clean, ranges, Part)
+        boxes = [line.box for item in items for line in item.lines]
+        return Written("list", clean, self._reference(boxes), parts=parts, links=tuple(places))
+
+    def _table(self, table: Table, *, headless: bool) -> Written:
+        marked = [_row(row) for row in table.rows]
+        rows = [unmarked(row)[1] for row in marked]
+        if not headless:
+            for both in (marked, rows):
+                both[0] += "\n" + _row(["---"] * len(table.rows[0]))
+        parts: list[Part] = []
+        start = 0
+        for index, row in enumerate(rows):
+            reference = {"page": self._number, "bbox": _rounded(self._frame.back(table.boxes[index]))}
+            parts.append(Part(start, start + len(row), (), reference, header=index == 0 and not headless))
+            start += len(row) + 1
+        return self._block("table", "\n".join(marked), [table.box], parts=tuple(parts))
+
+    def _code(self, element: Element) -> Written:
+        code = _code(element.lines)
+        longest = max((len(run) for run in _FENCE.findall(code)), default=2)
+        fence = "`" * (longest + 1)
+        return self._block("code", f"{fence}\n{code}\n{fence}", element.boxes)
+
+    def _figure(self, element: Element, count: int) -> Written:
+        name = self._figure_name(self._number, count)
+        caption = self._flowed([line.words for line in element.lines])
+        inner = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
+        text = f'<figure><img src="{escape(name)}">{inner}</figure>'
+        written = self._block("figure", text, element.boxes)
+        picture = _rounded(self._frame.back(element.boxes[0]))
+        return written._replace(source_ref={**written.source_ref, "file": name, "picture": picture})
+
+
+def _moved(place: int, text: str) -> int:
+    """Give a position after the marks of links were taken out: each is two characters."""
+    return place - 2 * text.count(LINK, 0, place)
+
+
+def _marker(item: Element) -> str:
+    return item.marker.text if item.marker else "-"
+
+
+def _nested(spans: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
+    """Let each item reach to the end of the items that are nested in it."""
+    ranges = []
+    for index, (start, end, depth) in enumerate(spans):
+        for _, later, deeper in spans[index + 1 :]:
+            if deeper <= depth:
+                break
+            end = later
+        ranges.append((start, end))
+    return ranges
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _code(lines: Sequence[Line]) -> str:
+    """Write code line by line, with the indentation and the gaps that it has on the page."""
+    left = min(line.box.left for line in lines)
+    letters = sum(len(word.text) for line in lines for word in line.words)
+    width = sum(word.box.width for line in lines for word in line.words) / max(letters, 1) or 5.0
+    written = []
+    previous: Line | None = None
+    for line in lines:
+        if previous and line.box.bottom - previous.box.bottom > 1.9 * line.box.height:
+            written.append("")
+        text, reached = "", left
+        for word in line.words:
+            gap = (word.box.left - reached) / width
+            text += " " * (max(round(gap), 1) if gap > _LEAST_SPACE else 0) + word.text + ("-" if word.broken else "")
+            reached = word.box.right
+        written.append(text.rstrip())
+        previous = line
+    return "\n".join(written)
+
+
+def _columns(boxes: Sequence[Box]) -> list[Box]:
+    """Put the boxes of lines together; a line that stands higher than the one before begins another column."""
+    columns: list[list[Box]] = [[boxes[0]]]
+    for box in boxes[1:]:
+        last = columns[-1][-1]
+        if box.bottom < last.top and box.shared_width(last) <= 0:
+            columns.append([])
+        columns[-1].append(box)
+    return [around(column) for column in columns]
+
+
+def _rounded(box: Box) -> list[float]:
+    return [round(value, 1) for value in box]

@@ -1,0 +1,1 @@
+"""Chunks as they are handed out: records, dialects, files of records, and links back to the source."""

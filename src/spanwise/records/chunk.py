@@ -1,0 +1,236 @@
+"""Chunk: how it reads as text, its ids, its record; and the run of chunks that one call makes.
+
+A chunk is a list of ranges, never a copied string: its texts are put together when somebody asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spanwise.chunking.pieces import Piece, Settled, core_pieces, rendered
+from spanwise.documents.document import Block, Document
+from spanwise.records.links.navigation import navigation_of
+from spanwise.records.record import Run, block_id, blocks_in, chunk_type, core_blocks, record_of, sha256
+
+
+class Chunk:
+    """One unit to index. Its attributes carry the names of the record that `to_dict()` gives."""
+
+    __slots__ = ("_run", "chunk_index")
+
+    _run: Run
+    chunk_index: int
+
+    def __init__(self, run: Run, chunk_index: int) -> None:
+        """Look at one settled chunk of a run."""
+        _set_run(self, run)
+        _set_index(self, chunk_index)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: a chunk is a value."""
+        raise AttributeError(f"a chunk can't be changed: {name}")
+
+    def __delattr__(self, name: str) -> None:
+        """Refuse: a chunk is a value."""
+        raise AttributeError(f"a chunk can't be changed: {name}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the run and the number."""
+        return Chunk, (self._run, self.chunk_index)
+
+    def __eq__(self, other: object) -> bool:
+        """Chunks are equal when their records are."""
+        return isinstance(other, Chunk) and (self is other or self.to_dict() == other.to_dict())
+
+    def __hash__(self) -> int:
+        """Hash by id."""
+        return hash(self.chunk_id)
+
+    def __repr__(self) -> str:
+        """Show the place and the beginning of the core."""
+        shown = self.normalized_text[:40]
+        return f"Chunk({self.chunk_index}, [{self.char_start}:{self.char_end}], {self.chunk_type}, {shown!r}…)"
+
+    @property
+    def document(self) -> Document:
+        """The document that this chunk is a part of."""
+        return self._run.document
+
+    @property
+    def strategy(self) -> str:
+        """The name of the strategy that made it."""
+        return self._run.strategy
+
+    @property
+    def document_id(self) -> str:
+        """The document's id."""
+        return self._run.document.document_id
+
+    @property
+    def tenant_id(self) -> str | None:
+        """The document's tenant."""
+        return self._run.document.metadata.tenant_id
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The ranges it is made of, in order."""
+        return self._settled.all_pieces
+
+    @property
+    def token_count(self) -> int:
+        """Exact tokens of `embedding_text`."""
+        return self._settled.token_count
+
+    @property
+    def oversize(self) -> bool:
+        """Whether it is a figure over the limit."""
+        return self._settled.oversize
+
+    @property
+    def context_dropped(self) -> bool:
+        """Whether a table head or fence was not repeated for lack of room."""
+        return self._settled.context_dropped
+
+    @property
+    def char_start(self) -> int:
+        """Where the core starts in the document's text."""
+        return self._settled.start
+
+    @property
+    def char_end(self) -> int:
+        """Where the core ends in the document's text."""
+        return self._settled.end
+
+    @property
+    def block_start_idx(self) -> int:
+        """The first block of the core."""
+        return self._settled.first
+
+    @property
+    def block_end_idx(self) -> int:
+        """The last block of the core."""
+        return self._settled.last
+
+    @property
+    def core_block_indices(self) -> list[int]:
+        """The blocks of the core."""
+        return core_blocks(self.document, self._settled)
+
+    @property
+    def overlap_prev_block_indices(self) -> list[int]:
+        """The blocks that the overlap before the core comes from."""
+        return blocks_in(self.document, self._settled.pieces, "overlap_prev")
+
+    @property
+    def overlap_next_block_indices(self) -> list[int]:
+        """The blocks that the overlap after the core comes from."""
+        return blocks_in(self.document, self._settled.pieces, "overlap_next")
+
+    @property
+    def block_indices(self) -> list[int]:
+        """The blocks of core and overlap together."""
+        groups = (self.core_block_indices, self.overlap_prev_block_indices, self.overlap_next_block_indices)
+        return sorted({index for group in groups for index in group})
+
+    @property
+    def chunk_type(self) -> str:
+        """The kind that all core blocks share, else `mixed`."""
+        return chunk_type(self.document.blocks, self.core_block_indices)
+
+    @property
+    def headings_path(self) -> tuple[str, ...]:
+        """The headings above the first core block, outermost first."""
+        return self._first_block.headings_path
+
+    @property
+    def section_type(self) -> str | None:
+        """The section type of the first core block."""
+        return self._first_block.section_type
+
+    @property
+    def block_id(self) -> str | None:
+        """The first block id in the core."""
+        return block_id(self.document.blocks, self.core_block_indices, self.char_start, self.char_end)
+
+    @property
+    def page_start(self) -> int | None:
+        """The page of the first core block."""
+        return self._first_block.page
+
+    @property
+    def page_end(self) -> int | None:
+        """The page of the last core block."""
+        return self.document.blocks[self._settled.last].page
+
+    @property
+    def normalized_text(self) -> str:
+        """The core: what people are shown; neighbours put together never say anything twice."""
+        return rendered(self.document.text, core_pieces(self._settled.all_pieces))
+
+    @property
+    def full_text(self) -> str:
+        """Overlap, context and core together."""
+        return rendered(self.document.text, self._settled.all_pieces)
+
+    @property
+    def embedding_text(self) -> str:
+        """What goes to the embedder: the full text under the template."""
+        return self._settled.prefix + self.full_text
+
+    @property
+    def chunk_id(self) -> str:
+        """The stable id: where the chunk stands."""
+        return self._run.chunk_ids[self.chunk_index]
+
+    @property
+    def content_id(self) -> str:
+        """The id by what the chunk says: a change elsewhere in the document leaves it alone."""
+        return self._run.content_ids[self.chunk_index]
+
+    @property
+    def content_hash(self) -> str:
+        """The hash of `embedding_text`: unchanged means that no new embedding is needed."""
+        return sha256(self.embedding_text)
+
+    @property
+    def prev_chunk_id(self) -> str | None:
+        """The id of the chunk before, of the same level."""
+        return self._run.neighbours(self.chunk_index)[0]
+
+    @property
+    def next_chunk_id(self) -> str | None:
+        """The id of the chunk after, of the same level."""
+        return self._run.neighbours(self.chunk_index)[1]
+
+    @property
+    def parent_id(self) -> str | None:
+        """The id of the parent that it lies in; None for a parent, and where all chunks are of one level."""
+        return self._run.parent_id(self.chunk_index)
+
+    @property
+    def navigation(self) -> dict[str, Any]:
+        """Where to find the first core block in the source."""
+        link = self._run.links[self.chunk_index]
+        return navigation_of(self.document, self._first_block, self.normalized_text, link)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The document's metadata; of its links those that stand in this chunk."""
+        return self._run.metadata(self.chunk_index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record: every field, ready for JSON."""
+        return record_of(self._run, self.chunk_index)
+
+    @property
+    def _settled(self) -> Settled:
+        return self._run.settled[self.chunk_index]
+
+    @property
+    def _first_block(self) -> Block:
+        return self.document.blocks[self._settled.first]
+
+
+# what `__setattr__` refuses to everybody else; the slots' own setters take half the time of `object.__setattr__`
+_set_run = vars(Chunk)["_run"].__set__
+_set_index = vars(Chunk)["chunk_index"].__set__

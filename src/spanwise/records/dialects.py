@@ -1,0 +1,195 @@
+"""The same chunks under other systems' names, so that what reads the output need not change.
+
+A dialect is a function from a record to a record. What a record alone doesn't say (which heading stands nearest, how
+many parts of a block went before) it asks its `Setting`. Parents have no place in any dialect, and are left out.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from spanwise.documents.document import Document
+from spanwise.errors import OptionError, did_you_mean
+from spanwise.records.chunk import Chunk
+from spanwise.records.record import FIELDS, Run, is_parent, records_of
+
+DEFAULT_PREFIX: Final = "EDU"
+SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
+FIELDS_OF: Final[dict[str | None, tuple[str, ...]]] = {
+    None: FIELDS,
+    "spec-v1": (
+        "chunk_id", "tenant_id", "document_id", "chunk_type", "headings_path", "md_text", "char_start", "char_end",
+        "block_start_idx", "block_end_idx", "token_estimate", "source_url", "file_path", "source_type", "title",
+        "author", "updated_at", "labels", "space_key", "page_id", "page_version", "links",
+    ),
+    "confluence": (
+        "chunk_id", "page_id", "space_key", "block_indices", "core_block_indices", "overlap_prev_block_indices",
+        "overlap_next_block_indices", "normalized_text", "full_text", "embedding_text", "full_heading_hierarchy",
+        "text_heading_hierarchy", "nearest_heading_id", "page_title", "page_version", "last_modified", "text_length",
+        "navigation",
+    ),
+    "notes": (
+        "id", "note_id", "index", "text", "window", "token_count", "section_title", "section_path", "neighbors_prev",
+        "neighbors_next", "section_type", "block_id",
+    ),
+    "fixed-size": ("content", "chunkIndex", "startOffset", "endOffset", "chunkType", "metadata"),
+    "pages": ("page_num", "text"),
+}  # fmt: skip
+"""The names of each dialect, in their order; None: our own."""
+_SPEC_METADATA: Final = FIELDS_OF["spec-v1"][11:]
+
+Record = dict[str, Any]
+
+
+class Setting:
+    """What a dialect may ask about the document while its records go by in order."""
+
+    def __init__(self, document: Document, *, heading_levels: int, prefix: str = DEFAULT_PREFIX) -> None:
+        """Begin before the first record."""
+        self.document = document
+        self.heading_levels = heading_levels
+        self.prefix = prefix
+        self._parts: dict[str, int] = {}
+
+    @property
+    def page(self) -> str:
+        """The page's id; a document that is no page goes by its own."""
+        return self.document.metadata.page_id or self.document.document_id
+
+    def part(self, name: str) -> str:
+        """Tell the second and later records of one name apart."""
+        self._parts[name] = self._parts.get(name, 0) + 1
+        return name if self._parts[name] == 1 else f"{name}.{self._parts[name]}"
+
+    def nearest_heading(self, block: int) -> int | None:
+        """Find the last heading at or above a block."""
+        above = bisect_right(self._headings, block)
+        return self._headings[above - 1] if above else None
+
+    @cached_property
+    def _headings(self) -> list[int]:
+        return [index for index, block in enumerate(self.document.blocks) if block.kind == "heading"]
+
+
+def _spec_v1(record: Record, _: Setting) -> Record:
+    kind, metadata = record["chunk_type"], record["metadata"]
+    return {
+        "chunk_id": record["chunk_id"],
+        "tenant_id": record["tenant_id"],
+        "document_id": record["document_id"],
+        "chunk_type": kind if kind in SPEC_TYPES else "paragraph",
+        "headings_path": record["headings_path"],
+        "md_text": record["full_text"],
+        "char_start": record["char_start"],
+        "char_end": record["char_end"],
+        "block_start_idx": record["block_start_idx"],
+        "block_end_idx": record["block_end_idx"],
+        "token_estimate": record["token_count"],
+        **{name: metadata[name] for name in _SPEC_METADATA},
+        **{name: value for name, value in metadata["extra"].items() if name not in FIELDS_OF["spec-v1"]},
+    }
+
+
+def _confluence(record: Record, setting: Setting) -> Record:
+    metadata, path = record["metadata"], record["headings_path"]
+    first, last = record["block_start_idx"], record["block_end_idx"]
+    heading = setting.nearest_heading(first)
+    return {
+        "chunk_id": setting.part(f"{setting.prefix}:{setting.page}:{first}-{last}"),
+        "page_id": metadata["page_id"],
+        "space_key": metadata["space_key"],
+        "block_indices": record["block_indices"],
+        "core_block_indices": record["core_block_indices"],
+        "overlap_prev_block_indices": record["overlap_prev_block_indices"],
+        "overlap_next_block_indices": record["overlap_next_block_indices"],
+        "normalized_text": record["normalized_text"],
+        "full_text": record["full_text"],
+        "embedding_text": record["embedding_text"],
+        "full_heading_hierarchy": path,
+        "text_heading_hierarchy": path[-setting.heading_levels :],
+        "nearest_heading_id": None if heading is None else f"{setting.prefix}:{setting.page}-{heading}",
+        "page_title": metadata["title"],
+        "page_version": metadata["page_version"],
+        "last_modified": metadata["updated_at"],
+        "text_length": len(record["normalized_text"]),
+        "navigation": record["navigation"],
+    }
+
+
+def _notes(record: Record, _: Setting) -> Record:
+    note, index, path = record["document_id"], record["chunk_index"], record["headings_path"]
+    return {
+        "id": _note_chunk(note, index),
+        "note_id": note,
+        "index": index,
+        "text": record["full_text"],
+        "window": record["embedding_text"],
+        "token_count": record["token_count"],
+        "section_title": path[-1] if path else None,
+        "section_path": "/" + "/".join(path),
+        "neighbors_prev": record["prev_chunk_id"] and _note_chunk(note, index - 1),
+        "neighbors_next": record["next_chunk_id"] and _note_chunk(note, index + 1),
+        "section_type": record["section_type"],
+        "block_id": record["block_id"],
+    }
+
+
+def _note_chunk(note: str, index: int) -> str:
+    return f"{note}#c{index:02d}"
+
+
+def _fixed_size(record: Record, _: Setting) -> Record:
+    overlapping = any(piece["role"].startswith("overlap") for piece in record["pieces"])
+    return {
+        "content": record["full_text"],
+        "chunkIndex": record["chunk_index"],
+        "startOffset": record["char_start"],
+        "endOffset": record["char_end"],
+        "chunkType": "fixed-size",
+        "metadata": {"strategy": "FIXED_SIZE", "tokenCount": record["token_count"], "hasOverlap": overlapping},
+    }
+
+
+def _pages(record: Record, _: Setting) -> Record:
+    return {"page_num": record["page_start"] or 1, "text": record["full_text"]}  # without pages all is page 1
+
+
+DIALECTS: Final[dict[str, Callable[[Record, Setting], Record]]] = {
+    "spec-v1": _spec_v1,
+    "confluence": _confluence,
+    "notes": _notes,
+    "fixed-size": _fixed_size,
+    "pages": _pages,
+}
+
+
+def translated(run: Run, dialect: str, setting: Setting) -> Iterator[Record]:
+    """Give the records of a run in a dialect."""
+    return _spoken(records_of(run), dialect, setting)
+
+
+def _spoken(records: Iterable[Record], dialect: str, setting: Setting) -> Iterator[Record]:
+    """Translate records; of two levels only the children, counted anew: no other system knows parents."""
+    children = (record for record in records if not is_parent(record))
+    for index, record in enumerate(children):
+        yield DIALECTS[dialect](record | {"chunk_index": index} if record["parent_id"] else record, setting)
+
+
+def translate(
+    chunks: Sequence[Chunk], dialect: str, *, prefix: str = DEFAULT_PREFIX, heading_levels: int | None = None
+) -> list[Record]:
+    """Give chunks that one call of `spanwise.chunk` made under another system's field names.
+
+    `prefix` and `heading_levels` are those of the dialect `confluence`; it names as many headings as the chunks' own
+    tags (`max_heading_levels`), unless `heading_levels` says otherwise. Of `hierarchical` only the children are given.
+    """
+    if dialect not in DIALECTS:
+        raise OptionError("dialect", "is not a known dialect", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
+    if not chunks:
+        return []
+    levels = chunks[0]._run.heading_levels if heading_levels is None else heading_levels
+    setting = Setting(chunks[0].document, heading_levels=levels, prefix=prefix)
+    return list(_spoken((chunk.to_dict() for chunk in chunks), dialect, setting))

@@ -1,0 +1,125 @@
+"""What a search is asked for: every wish by name, checked before any work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+from spanwise.documents.document import KINDS, LEFT_OUT_KINDS
+from spanwise.errors import OptionError, did_you_mean
+from spanwise.readers import INPUTS
+from spanwise.retrieval.weights import Weights, weights_of
+from spanwise.stores.values import DEFAULT_TENANT, Filters
+from spanwise.text.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from spanwise.embedding import Embedder
+
+USUAL_LIMIT: Final = 5
+MOST_HITS: Final = 1000
+SMALLEST_BUDGET: Final = 16
+CHUNK_TYPES: Final = tuple(sorted((KINDS - LEFT_OUT_KINDS - {"html"}) | {"mixed"}))
+SOURCE_TYPES: Final = tuple(sorted(INPUTS))
+
+
+class Wishes(TypedDict, total=False):
+    """What can be said of a search besides the question, the store and the tenant."""
+
+    limit: int | None  # how many passages; 5, or with a budget as many as it holds
+    budget: int | None  # how many tokens the texts of all passages may have together
+    parents: bool  # the parent's text in place of the chunk's, where there is one
+    labels: Sequence[str]  # the document has all of them
+    space: str | None
+    path: str | None  # of the file; `*` stands for any characters, `?` for one
+    since: str | None  # ISO 8601: the document was not changed before
+    until: str | None  # and not after
+    type: str | None  # of the source (`pdf`, `html` …) or of the chunk (`table`, `code` …)
+    embedder: str | Embedder | None  # "auto": the store's own model; None: words alone
+    weights: Mapping[str, float] | Weights | None
+    tokenizer: str | os.PathLike[str] | Tokenizer  # counts the budget
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Wishes that were checked."""
+
+    tenant: str
+    limit: int
+    budget: int | None
+    parents: bool
+    filters: Filters
+    embedder: Any
+    weights: Weights
+    tokenizer: Any
+
+
+def request_of(tenant: str | None, wishes: Mapping[str, Any]) -> Request:
+    """Check all wishes, unknown names included."""
+    known = Wishes.__annotations__
+    for name in wishes:
+        if name not in known:
+            raise OptionError(name, "is not an option of search", hint=did_you_mean(name, known))
+    if tenant is not None and not isinstance(tenant, str):
+        raise OptionError("tenant", "must be a string", value=tenant)
+    budget = _number("budget", wishes.get("budget"), SMALLEST_BUDGET, None)
+    limit = _number("limit", wishes.get("limit"), 1, MOST_HITS)
+    return Request(
+        tenant or DEFAULT_TENANT,
+        limit or (USUAL_LIMIT if budget is None else MOST_HITS),
+        budget,
+        bool(wishes.get("parents", False)),
+        _filters(wishes),
+        wishes.get("embedder", "auto"),
+        weights_of(wishes.get("weights")),
+        wishes.get("tokenizer", "cl100k"),
+    )
+
+
+def _number(name: str, value: Any, low: int, high: int | None) -> int | None:
+    if value is None:
+        return None
+    if type(value) is not int or value < low or (high is not None and value > high):
+        rule = f"must be an integer between {low} and {high}" if high else f"must be an integer of at least {low}"
+        raise OptionError(name, rule, value=value)
+    return int(value)
+
+
+def _filters(wishes: Mapping[str, Any]) -> Filters:
+    labels = wishes.get("labels", ())
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
+        raise OptionError("labels", "must be a list of strings", value=labels, hint="try labels=['travel']")
+    labels = tuple(_text("labels", label) or "" for label in labels)
+    kind = _text("type", wishes.get("type"))
+    if kind is not None and kind not in CHUNK_TYPES and kind not in SOURCE_TYPES:
+        raise OptionError("type", "is not known", value=kind, hint=did_you_mean(kind, (*CHUNK_TYPES, *SOURCE_TYPES)))
+    return Filters(
+        labels,
+        _text("space", wishes.get("space")),
+        _text("path", wishes.get("path")),
+        _date("since", wishes.get("since")),
+        _date("until", wishes.get("until")),
+        kind if kind in SOURCE_TYPES else None,
+        kind if kind in CHUNK_TYPES else None,
+    )
+
+
+def _text(name: str, value: Any) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise OptionError(name, "must be a string", value=value)
+    return value
+
+
+def _date(name: str, value: Any) -> str | None:
+    if isinstance(value, date):  # a datetime is one, too
+        return value.isoformat()
+    words = _text(name, value)
+    if words is not None:
+        try:
+            datetime.fromisoformat(words)
+        except ValueError:
+            hint = "try 2026-01-31 or 2026-01-31T12:00:00Z"
+            raise OptionError(name, "must be a date as in ISO 8601", value=words, hint=hint) from None
+    return words

@@ -1,0 +1,154 @@
+"""search(): words to candidates, candidates to ranks, ranks to passages, passages to hits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import closing, nullcontext
+from typing import TYPE_CHECKING, Any, Final, Unpack
+
+from spanwise.embedding import embedder_of
+from spanwise.errors import OptionError, SpanwiseError
+from spanwise.retrieval.budget import Taken, gathered, within_budget
+from spanwise.retrieval.hits import Hit, Hits
+from spanwise.retrieval.passages import Passage, as_units
+from spanwise.retrieval.query import Query, prepared
+from spanwise.retrieval.ranking import Ranked, ranked
+from spanwise.retrieval.request import Request, Wishes, request_of
+from spanwise.stores import Shelf, Store, open_store
+from spanwise.stores.values import Filters, Found, Model
+from spanwise.text.terms import matches
+from spanwise.text.tokens import tokenizer_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from spanwise.embedding import Embedder
+
+_POOL: Final = 50  # chunks that are fetched, lifted and gathered
+_LARGEST_POOL: Final = 500
+_SMALL_CHUNK: Final = 20  # tokens; so many chunks at least may be needed to fill a budget
+
+
+def search(
+    query: str, store: str | os.PathLike[str] | Store, tenant: str | None = None, **wishes: Unpack[Wishes]
+) -> Hits:
+    """Find the passages of a store that answer a question, the best first.
+
+    The store is one that is open, or its path or address. Without a tenant only documents that belong to none are seen.
+    All wishes are keywords: limit, budget, parents, labels, space, path, since, until, type, embedder, weights,
+    tokenizer.
+    """
+    if not isinstance(query, str):
+        raise OptionError("query", "must be a string", value=type(query).__name__)
+    request = request_of(tenant, wishes)
+    named = isinstance(store, str | os.PathLike)
+    opened: Any = closing(open_store(os.fspath(store))) if named else nullcontext(store)  # type: ignore[arg-type]
+    with opened as kept:
+        return _found(query, kept, request)
+
+
+def _found(question: str, store: Store, request: Request) -> Hits:
+    with store.shelf(request.tenant) as shelf:  # all answers are of one moment
+        query = prepared(question, shelf)
+        vector, notes = _vector(query.text, store.model(), request.embedder)
+        chunks = ranked(shelf, query, vector, request.filters, request.weights, _pool(request))
+        units = as_units(chunks, _parents(shelf, chunks) if request.parents else {})
+    if request.budget is None:
+        taken = gathered(units, request.limit)
+    else:
+        tokenizer = tokenizer_of(request.tokenizer)
+        taken = within_budget(units, request.limit, request.budget, tokenizer, lambda one: _marks(query, one))
+    hits = [_hit(query, one) for one in taken]
+    return Hits(hits, notes if hits else [*notes, _why_nothing(query, request)])
+
+
+def _pool(request: Request) -> int:
+    """Say how many chunks to look at closely: enough for all passages that may be handed out."""
+    needed = 4 * request.limit if request.budget is None else request.budget // _SMALL_CHUNK
+    return min(max(_POOL, needed), _LARGEST_POOL)
+
+
+def _why_nothing(query: Query, request: Request) -> str:
+    """Say what a person can do who found nothing; it speaks of the tenant's own documents and of no others."""
+    if not query.chunks:
+        return "there are no documents here" + (f" for the tenant {request.tenant}" if request.tenant else "")
+    if not query.words:
+        return "the question has no words to look for"
+    if request.filters != Filters():
+        return "nothing that passes the filters has these words"
+    return "none of these words stands in the documents"
+
+
+def _vector(
+    text: str, model: Model | None, chosen: str | Embedder | None
+) -> tuple[NDArray[np.float32] | None, list[str]]:
+    """Embed a question by the store's own model; where that can't be had, words alone must do, and that is said."""
+    if model is None or chosen is None or not text:
+        return None, []
+    try:
+        embedder = embedder_of(model.name if chosen == "auto" else chosen)
+    except SpanwiseError as error:
+        if chosen != "auto":
+            raise
+        return None, [_without(model, error)]
+    if embedder is None:
+        return None, []
+    if embedder.name != model.name or embedder.dimension != model.dimension:
+        rule = f"must be the model whose vectors the store holds ({model.name}, {model.dimension} numbers)"
+        raise OptionError("embedder", rule, value=f"{embedder.name}, {embedder.dimension} numbers", hint='try "auto"')
+    try:
+        return embedder.embed_query(text), []
+    except SpanwiseError as error:
+        return None, [_without(model, error)]
+
+
+def _without(model: Model, error: SpanwiseError) -> str:
+    reason = str(error).replace("\nhint: ", "; hint: ")
+    return f"the model {model.name} can't be used, so the words alone were searched: {reason}"
+
+
+def _parents(shelf: Shelf, chunks: Sequence[Ranked]) -> dict[str, Found]:
+    wanted = dict.fromkeys(one.found.record.get("parent_id") for one in chunks)
+    return {found.record["chunk_id"]: found for found in shelf.fetch_ids([name for name in wanted if name])}
+
+
+def _marks(query: Query, passage: Passage) -> list[tuple[int, int]]:
+    return matches(passage.text, passage.best.found.source.language, query.telling)
+
+
+def _hit(query: Query, taken: Taken) -> Hit:
+    passage, start, end = taken
+    whole = (start, end) == (0, len(passage.text))
+    text = passage.text[start:end]
+    first, best = passage.units[0].found, passage.best
+    record, metadata, language = first.record, first.source.metadata, first.source.language
+    full_text = passage.before + text + passage.after if whole else text
+    prefix = record["embedding_text"].removesuffix(record["full_text"])
+    navigation = {**(record["navigation"] or {}), "text_length": len(text)}
+    return Hit(
+        document_id=first.document_id,
+        chunk_ids=tuple(name for unit in passage.units for name in unit.chunk_ids),
+        score=best.score,
+        normalized_text=text,
+        full_text=full_text,
+        embedding_text=prefix + full_text,
+        headings_path=tuple(record["headings_path"]),
+        page_start=record["page_start"],
+        page_end=passage.units[-1].found.record["page_end"],
+        char_start=passage.place(start),
+        char_end=passage.place(end - 1) + 1,
+        verbatim=passage.is_verbatim(start, end),
+        truncated=not whole,
+        url=navigation.get("url") or metadata.get("source_url"),
+        title=metadata.get("title"),
+        file_path=metadata.get("file_path"),
+        labels=tuple(metadata.get("labels") or ()),
+        updated_at=metadata.get("updated_at"),
+        language=language,
+        parent_id=record["chunk_id"] if passage.units[0].is_parent else None,
+        marks=tuple(matches(text, language, query.telling)),
+        navigation=navigation,
+        explain=best.explanation,
+    )

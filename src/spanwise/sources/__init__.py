@@ -1,0 +1,1 @@
+"""Where documents come from: each source lists items and fetches their bytes."""

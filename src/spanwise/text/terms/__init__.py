@@ -1,0 +1,21 @@
+"""The words of a text as they are looked up: one analyser for every store, so that all of them find the same.
+
+    text ─ normalized ─ TOKEN ─┬─ a run of Chinese, Japanese …: its characters and pairs of neighbours
+                               └─ words, parts and wholes ─ folded ─ dictionary form ─ stem
+
+A document is analysed in its own language. A query's language isn't known, so a word of a query stands for all terms
+that it would have in any of the languages whose script it is written in.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spanwise.text.terms.document_terms import matches, terms_of
+from spanwise.text.terms.lemmas import is_ready, prepare
+from spanwise.text.terms.query_terms import QueryWord, query_words
+
+__all__ = ["ANALYSER", "QueryWord", "is_ready", "matches", "prepare", "query_words", "terms_of"]
+
+ANALYSER: Final = "1"
+"""Goes up when the same text gives other terms: what was indexed under another one is indexed anew."""
