@@ -27,8 +27,8 @@ import orjson
 from spanwise.pipeline.chunk import chunk, read
 from spanwise.records.record import records_of
 from spanwise.stores import open_store
-from spanwise.stores.values import Change, Entry, Filters, Model, Source
-from spanwise.text.terms import terms_of
+from spanwise.stores.values import Entry, Filters, Model, Source, StoreChange
+from spanwise.text.terms import document_terms
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = (1_000, 10_000, 100_000)
@@ -41,7 +41,7 @@ SHARES /= SHARES.sum()
 NAMES = np.array([f"w{number * 2654435761 % 2**32:x}" for number in range(VOCABULARY)])
 
 
-def made_documents(number: int, chance: np.random.Generator) -> Iterator[Change]:
+def made_documents(number: int, chance: np.random.Generator) -> Iterator[StoreChange]:
     """Make up documents."""
     for document in range(number):
         words = chance.choice(VOCABULARY, size=(CHUNKS, WORDS), p=SHARES)
@@ -50,7 +50,7 @@ def made_documents(number: int, chance: np.random.Generator) -> Iterator[Change]
         small = np.rint(rows * 127).astype(np.int8)
         entries = (_entry(document, place, NAMES[words[place]].tolist(), small[place]) for place in range(CHUNKS))
         metadata = {"file_path": f"docs/{document}.md", "labels": ["all"], "space_key": f"S{document % 5}"}
-        yield Change(Source(f"d{document}", "1", metadata), tuple(entries))
+        yield StoreChange(Source(f"d{document}", "1", metadata), tuple(entries))
 
 
 def _entry(document: int, place: int, terms: list[str], vector: Any) -> Entry:
@@ -110,18 +110,18 @@ def _query(store: Any, chance: np.random.Generator, filters: Filters) -> dict[st
     vector = chance.standard_normal(DIMENSION).astype(np.float32)
     vector /= np.linalg.norm(vector)
     spent: dict[str, float] = {}
-    with store.shelf("t0") as shelf:
-        spent["statistics"] = seconds(lambda: shelf.statistics(terms))
+    with store.reading("t0") as reader:
+        spent["statistics"] = seconds(lambda: reader.statistics(terms))
         begun = time.process_time()
-        words = shelf.lexical(terms, filters, 200)
+        words = reader.lexical(terms, filters, 200)
         spent["words"] = time.process_time() - begun
         begun = time.process_time()
-        near = shelf.nearest(vector, filters, 200)
+        near = reader.nearest(vector, filters, 200)
         spent["vectors"] = time.process_time() - begun
         known = {one.key for one in words}
-        spent["counts"] = seconds(lambda: shelf.counts(terms, [key for key, _ in near if key not in known]))
-        spent["cosines"] = seconds(lambda: shelf.cosines(vector, [one.key for one in words]))
-        spent["fetch"] = seconds(lambda: shelf.fetch([one.key for one in words[:50]]))
+        spent["counts"] = seconds(lambda: reader.counts(terms, [key for key, _ in near if key not in known]))
+        spent["cosines"] = seconds(lambda: reader.cosines(vector, [one.key for one in words]))
+        spent["fetch"] = seconds(lambda: reader.fetch([one.key for one in words[:50]]))
     return spent
 
 
@@ -146,7 +146,7 @@ def stages(folder: Path, most: int) -> dict[str, float]:
         spent["chunk and record"] += time.process_time() - begun
         chunks += len(records)
         texts = [record["full_text"] for record, _ in records]
-        spent["words"] += seconds(lambda texts=texts: [terms_of(text, "en") for text in texts])  # type: ignore[misc]
+        spent["words"] += seconds(lambda texts=texts: [document_terms(text, "en") for text in texts])  # type: ignore[misc]
     return {"files": len(paths), "chunks": chunks, **{name: chunks / max(one, 1e-9) for name, one in spent.items()}}
 
 

@@ -18,7 +18,7 @@ import spanwise
 from proposing import offline
 from spanwise.chunking.strategies import strategy_of
 from spanwise.documents.document import Document
-from spanwise.inspection import Inspection, Sizes, page_of
+from spanwise.inspection import Inspection, TargetSizes, page_of
 from spanwise.options import options_of
 from spanwise.readers.pdf.page_images import page_pictures
 
@@ -58,7 +58,7 @@ def html_of(
 ) -> str:
     """Write the page of a document, with pictures if it comes from a PDF, as it `looks` if it comes from HTML."""
     taken = options_of(strategy_of(strategy).options, options)
-    sizes = Sizes(*(getattr(taken, name, None) for name in ("max_tokens", "target_tokens", "min_tokens")))
+    sizes = TargetSizes(*(getattr(taken, name, None) for name in ("max_tokens", "target_tokens", "min_tokens")))
     with ExitStack() as stack:
         inspection = Inspection(
             document, records_of(document, strategy, **options), strategy, "cl100k", options, sizes, "made",

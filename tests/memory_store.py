@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from spanwise.stores.filter_rules import first_moment, last_moment, moment
 from spanwise.stores.values import (
     Candidate,
-    Change,
+    ChunkState,
+    DocumentState,
     Entry,
     Filters,
-    Found,
     Keyed,
-    Known,
     Model,
     Source,
     Statistics,
-    Stored,
+    StoreChange,
+    StoredChunk,
     record_hash,
 )
 
@@ -100,15 +100,15 @@ class MemoryShelf:
             found.append(Candidate(key, len(row.entry.terms), inside))
         return found
 
-    def fetch(self, keys: Sequence[int]) -> list[Found]:
+    def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
         return [self._found(self.rows[key]) for key in keys if key in self.rows]
 
-    def fetch_ids(self, chunk_ids: Sequence[str]) -> list[Found]:
+    def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
         wanted = set(chunk_ids)
         return [self._found(row) for row in self.rows.values() if row.entry.chunk_id in wanted]
 
-    def _found(self, row: Row) -> Found:
-        return Found(
+    def _found(self, row: Row) -> StoredChunk:
+        return StoredChunk(
             row.key, row.document_id, row.entry.position, row.record, row.entry.lead, self.sources[row.document_id]
         )
 
@@ -121,10 +121,10 @@ class MemoryShelf:
             if one is not other and set(one.targets) & set(other.addresses)
         }
 
-    def documents(self) -> Iterable[Known]:
+    def documents(self) -> Iterable[DocumentState]:
         for name, source in sorted(self.sources.items()):
             rows = [row for row in self.rows.values() if row.document_id == name]
-            yield Known(name, source.fingerprint, len(rows), source.metadata.get("file_path"), source.place)
+            yield DocumentState(name, source.fingerprint, len(rows), source.metadata.get("file_path"), source.place)
 
     def passes(self, row: Row, filters: Filters) -> bool:
         metadata = self.sources[row.document_id].metadata
@@ -139,14 +139,14 @@ class MemoryShelf:
             and (filters.until is None or (updated is not None and updated <= last_moment(filters.until)))
         )
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, DocumentState]:
         return {known.document_id: known for known in self.documents()}
 
-    def chunks(self, document_id: str) -> list[Stored]:
+    def chunks(self, document_id: str) -> list[ChunkState]:
         rows = [row for row in self.rows.values() if row.document_id == document_id]
         rows.sort(key=lambda row: (bool(row.entry.terms), row.entry.position))
         return [
-            Stored(
+            ChunkState(
                 row.key,
                 row.entry.content_hash,
                 row.entry.words_hash,
@@ -160,7 +160,7 @@ class MemoryShelf:
         known = {row.entry.content_hash: row.entry.vector for row in self.rows.values() if row.entry.vector}
         return {name: known[name] for name in content_hashes if name in known}
 
-    def commit(self, changes: Sequence[Change], removed: Sequence[str] = ()) -> None:
+    def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
         self.__dict__.pop("frequencies", None)  # it was counted before this change
         for name in removed:
             self.sources.pop(name, None)
@@ -184,22 +184,22 @@ class MemoryShelf:
 class MemoryStore:
     """Shelves by tenant."""
 
-    shelves: dict[str, MemoryShelf] = field(default_factory=dict)
+    readers: dict[str, MemoryShelf] = field(default_factory=dict)
     kept: Model | None = None
 
     def model(self) -> Model | None:
         return self.kept
 
-    def shelf(self, tenant: str) -> MemoryShelf:
-        return self.shelves.get(tenant, MemoryShelf())
+    def reading(self, tenant: str) -> MemoryShelf:
+        return self.readers.get(tenant, MemoryShelf())
 
     @contextmanager
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[MemoryShelf]:
         self.kept = model or self.kept
-        yield self.shelves.setdefault(tenant, MemoryShelf())
+        yield self.readers.setdefault(tenant, MemoryShelf())
 
     def tenants(self) -> list[str]:
-        return sorted(self.shelves)
+        return sorted(self.readers)
 
     def status(self) -> dict[str, Any]:
         return {"kind": "memory"}

@@ -13,9 +13,9 @@ import spanwise
 from memory_store import MemoryStore
 from spanwise.documents.document import Document
 from spanwise.embedding import quantized
-from spanwise.indexing.entries import entries_of, language_of
+from spanwise.indexing.entries import document_language, entries_of
 from spanwise.stores import Store
-from spanwise.stores.values import Change, Model, Source
+from spanwise.stores.values import Model, Source, StoreChange
 
 
 class TableEmbedder:
@@ -44,7 +44,7 @@ def stored(
     strategy: str = "structure",
     **options: Any,
 ) -> Any:
-    """Put documents on a tenant's shelf; `links` says which document links to which."""
+    """Put documents on a tenant's reader; `links` says which document links to which."""
     store = store or MemoryStore()
     model = Model(embedder.name, embedder.dimension) if embedder else None
     with store.writing(tenant, model) as writer:
@@ -54,7 +54,7 @@ def stored(
             if embedder and records:
                 made = quantized(embedder.embed([record["embedding_text"] for record in records]))
                 vectors = [row.tobytes() for row in made]
-            language = language_of(document)
+            language = document_language(document)
             entries = entries_of(records, document, language, document.document_id)
             if vectors:
                 made_of = zip(entries, vectors, strict=True)
@@ -62,7 +62,7 @@ def stored(
             name = document.document_id
             targets = tuple((links or {}).get(name, ()))
             source = Source(name, "", document.metadata.to_dict(), language, (name,), targets)
-            writer.commit([Change(source, added=entries)])
+            writer.commit([StoreChange(source, added=entries)])
     return store
 
 

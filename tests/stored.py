@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from spanwise.embedding import quantized
-from spanwise.stores.values import Change, Entry, Model, Source
+from spanwise.stores.values import Entry, Model, Source, StoreChange
 
 MODEL = Model("of-words", 16)
 
@@ -78,7 +78,7 @@ def source(name: str, fingerprint: str = "1", links: Sequence[str] = (), **metad
     return Source(name, fingerprint, known, "en", (f"file:{name}",), tuple(links), f"/home/docs/{name}.md")
 
 
-def document(name: str, *texts: str, vectors: bool = True, **metadata: Any) -> Change:
+def document(name: str, *texts: str, vectors: bool = True, **metadata: Any) -> StoreChange:
     """Give a new document of some chunks."""
     entries = (entry(text, place, name=name, vectors=vectors) for place, text in enumerate(texts))
-    return Change(source(name, **metadata), tuple(entries))
+    return StoreChange(source(name, **metadata), tuple(entries))

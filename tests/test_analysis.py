@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.text.terms import ANALYSER, matches, query_words, terms_of
+from spanwise.text.terms import ANALYSER, document_terms, matches, query_words
 from spanwise.text.terms.folding import normalized, with_places
 from spanwise.text.terms.words import _TOKEN, tokens_in
 from word_pairs import APART, FOUND, WITHIN, pairs
@@ -19,12 +19,12 @@ LANGUAGES = ["en", "pl", "de", "ru"]
 
 
 def finds(query: str, text: str, language: str | None) -> bool:
-    terms = set(terms_of(text, language))
+    terms = set(document_terms(text, language))
     return any(not terms.isdisjoint(word.terms) for word in query_words(query))
 
 
 def finds_all(query: str, text: str, language: str | None) -> bool:
-    terms = set(terms_of(text, language))
+    terms = set(document_terms(text, language))
     return all(not terms.isdisjoint(word.terms) for word in query_words(query))
 
 
@@ -171,13 +171,13 @@ def test_english_words_in_other_languages() -> None:
 
 
 def test_unknown_languages_are_folded_and_no_more() -> None:
-    assert terms_of("Les Élèves Ёлки", "fr") == ["les", "élèves", "елки"]
-    assert terms_of("Les Élèves", None) == ["les", "élèves"]
-    assert terms_of("文書 Ok", "xx") == ["文", "書", "文書", "ok"]
+    assert document_terms("Les Élèves Ёлки", "fr") == ["les", "élèves", "елки"]
+    assert document_terms("Les Élèves", None) == ["les", "élèves"]
+    assert document_terms("文書 Ok", "xx") == ["文", "書", "文書", "ok"]
 
 
 def test_german_capitals_tell_nouns_from_verbs() -> None:
-    assert terms_of("Er sucht", "de")[-1] != terms_of("die Sucht", "de")[-1]
+    assert document_terms("Er sucht", "de")[-1] != document_terms("die Sucht", "de")[-1]
     assert finds("sucht", "die Sucht", "de")
     assert finds("sucht", "wir suchen", "de")
 
@@ -186,14 +186,14 @@ def test_terms_are_the_same_on_every_machine() -> None:
     """If this fails, ANALYSER goes up: what was indexed before is not found by what is asked now."""
     assert ANALYSER == "1"
     text = "The mice wrote v1.2.3 of kube-proxy in C++; 1,000 docs."
-    assert terms_of(text, "en") == [
+    assert document_terms(text, "en") == [
         "en:the", "en:mous", "en:write", "1.2.3", "v1.2.3", "1.2", "en:of", "en:kube", "en:proxi", "en:kubeproxi",
         "en:in", "c++", "1.000", "1000", "en:doc",
     ]  # fmt: skip
-    assert terms_of("Nowych dokumentów", "pl") == ["pl:now", "pl:dokument"]
-    assert terms_of("Die Häuser drücken", "de") == ["de:der", "de:haus", "de:drück"]
-    assert terms_of("Ёлки и препараты", "ru") == ["ru:елк", "и", "ru:препарат"]
-    assert terms_of("東京のサーバー", "ja") == ["東", "京", "東京", "京の", "サー", "ーバ", "サーバ"]
+    assert document_terms("Nowych dokumentów", "pl") == ["pl:now", "pl:dokument"]
+    assert document_terms("Die Häuser drücken", "de") == ["de:der", "de:haus", "de:drück"]
+    assert document_terms("Ёлки и препараты", "ru") == ["ru:елк", "и", "ru:препарат"]
+    assert document_terms("東京のサーバー", "ja") == ["東", "京", "東京", "京の", "サー", "ーバ", "サーバ"]
 
 
 def test_words_of_a_query_come_once_and_in_order() -> None:
@@ -260,7 +260,7 @@ def test_places_and_terms_agree(text: str) -> None:
 @given(TEXTS, st.sampled_from(["en", "de", "zh", "fr"]))
 def test_every_text_finds_itself(text: str, language: str) -> None:
     """What is typed as it stands in the text is found, and marked where it stands."""
-    terms = set(terms_of(text, language))
+    terms = set(document_terms(text, language))
     words = query_words(text)
     assert all(not terms.isdisjoint(word.terms) for word in words)
     spans = matches(text, language, words)
@@ -271,7 +271,7 @@ def test_every_text_finds_itself(text: str, language: str) -> None:
 
 @given(TEXTS)
 def test_terms_are_short_and_whole(text: str) -> None:
-    assert all(0 < len(term) <= 80 and not re.search(r"\s", term) for term in terms_of(text, "en"))
+    assert all(0 < len(term) <= 80 and not re.search(r"\s", term) for term in document_terms(text, "en"))
 
 
 @given(st.text(st.characters(max_codepoint=127)))
@@ -309,13 +309,13 @@ HOSTILE = {
 def test_hostile_texts_take_linear_time(name: str) -> None:
     """Quadratic time would run into the time-out."""
     text = HOSTILE[name]
-    terms_of(text, "en")
+    document_terms(text, "en")
     matches(text, "en", query_words("file"))
     query_words(text[:50_000])
 
 
 def test_long_words_stay_apart() -> None:
-    first, second = terms_of("x" * 500 + " " + "x" * 501, "en")
+    first, second = document_terms("x" * 500 + " " + "x" * 501, "en")
     assert first != second
     assert len(first) <= 80
     assert finds("x" * 500, "x" * 500, "en")

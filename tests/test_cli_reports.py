@@ -17,7 +17,7 @@ import spanwise
 from command import files, on_terminal, ran, ran_by_shell, records
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
-from spanwise.cli.terminal import Progress, columns, fitted, shown, table
+from spanwise.cli.terminal import Progress, columns, fitted, printable, table
 
 PAGE = """\
 # Travel
@@ -659,6 +659,6 @@ def test_a_table_stands_in_columns() -> None:
 
 
 def test_what_would_steer_a_terminal_is_shown_as_a_sign() -> None:
-    assert shown("a\x1b[31mb\x07\x9b\x7f\r") == "a�[31mb����"
-    assert shown("a\tb") == "a   b"
-    assert "\u202e" not in shown("a\u202eb")  # it would turn the rest of the line around
+    assert printable("a\x1b[31mb\x07\x9b\x7f\r") == "a�[31mb����"
+    assert printable("a\tb") == "a   b"
+    assert "\u202e" not in printable("a\u202eb")  # it would turn the rest of the line around

@@ -17,7 +17,7 @@ from spanwise.options import TEMPLATES
 from spanwise.readers import EXTENSIONS, FORMATS
 from spanwise.records.record import FIELDS
 from spanwise.retrieval.hits import PARTS, Hit
-from spanwise.retrieval.request import Wishes
+from spanwise.retrieval.request import SearchOptions
 from spanwise.text.tokens import TOKENIZERS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -113,7 +113,7 @@ def test_the_fields_of_a_hit_are_complete() -> None:
 
 
 def test_the_options_of_search_are_complete() -> None:
-    assert set(names("search.md", "in Python")) == {"tenant", *Wishes.__annotations__}
+    assert set(names("search.md", "in Python")) == {"tenant", *SearchOptions.__annotations__}
 
 
 def test_snippets_for_other_stores_are_python() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from command import files, without_rights
 from spanwise.errors import SpanwiseError
-from spanwise.sources.folder import Found, find_files
+from spanwise.sources.folder import FoundFiles, find_files
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def made(folder: Path, *names: str, ignored: dict[str, str] | None = None) -> No
     files(folder, {str(PurePath(place, ".gitignore")): text for place, text in (ignored or {}).items()})
 
 
-def found(*paths: str, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Found:
+def found(*paths: str, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> FoundFiles:
     return find_files(paths or ["."], known=lambda _: True, include=include, exclude=exclude)
 
 

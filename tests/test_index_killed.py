@@ -59,12 +59,12 @@ def rounds(folder: Path) -> dict[str, set[str]]:
     store = open_store(str(folder / "s.db"))
     assert store.verify() == []
     found: dict[str, set[str]] = {}
-    with store.shelf("") as shelf:
-        for known in shelf.documents():
+    with store.reading("") as reader:
+        for known in reader.documents():
             assert known.file_path is not None
             (word,) = query_words(name_of(Path(known.file_path).stem))
-            keys = [one.key for one in shelf.lexical(word.terms, Filters(), 50)]
-            texts = [one.record["normalized_text"] for one in shelf.fetch(keys)]
+            keys = [one.key for one in reader.lexical(word.terms, Filters(), 50)]
+            texts = [one.record["normalized_text"] for one in reader.fetch(keys)]
             assert len(texts) == known.chunks
             assert sorted(text.split()[-1] for text in texts) == [f"{part}." for part in range(SECTIONS)]
             found[known.file_path] = {text.split()[2] for text in texts}

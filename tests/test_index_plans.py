@@ -41,8 +41,8 @@ def index(*more: str) -> int:
 
 def strategies(tenant: str) -> set[str]:
     store = open_store("x.db")
-    with store.shelf(tenant) as shelf:
-        chunks = [found.record for found in shelf.fetch(range(1, 1000))]
+    with store.reading(tenant) as reader:
+        chunks = [found.record for found in reader.fetch(range(1, 1000))]
     store.close()
     return {record["strategy"] for record in chunks}
 

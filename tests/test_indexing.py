@@ -27,8 +27,8 @@ from spanwise.indexing.identity import gone, named, place_of
 from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.stores import open_store
 from spanwise.stores.sqlite.writer import SqliteWriter
-from spanwise.stores.values import Filters, Known, Stored, record_hash
-from spanwise.text.terms import query_words, terms_of
+from spanwise.stores.values import ChunkState, DocumentState, Filters, record_hash
+from spanwise.text.terms import document_terms, query_words
 from stored import WordEmbedder, entry, parent_entry
 
 Captured = pytest.CaptureFixture[str]
@@ -71,7 +71,7 @@ def statuses(lines: dict[str, dict[str, Any]]) -> dict[str, str]:
 def listed(tenant: str = "") -> dict[str, str]:
     """Give the documents of the store: ids by their file's name."""
     store = open_store("s.db")
-    found = {known.file_path or "": known.document_id for known in store.shelf(tenant).documents()}
+    found = {known.file_path or "": known.document_id for known in store.reading(tenant).documents()}
     assert store.verify() == []
     store.close()
     return found
@@ -83,9 +83,9 @@ def asked_for(words: str) -> list[str]:
 
 def found_texts(words: str, tenant: str = "") -> list[str]:
     store, terms = open_store("s.db"), asked_for(words)
-    with store.shelf(tenant) as shelf:
-        keys = [one.key for one in shelf.lexical(terms, Filters(), 50)]
-        texts = [found.record["normalized_text"] for found in shelf.fetch(keys)]
+    with store.reading(tenant) as reader:
+        keys = [one.key for one in reader.lexical(terms, Filters(), 50)]
+        texts = [found.record["normalized_text"] for found in reader.fetch(keys)]
     store.close()
     return texts
 
@@ -146,7 +146,7 @@ def test_links_find_each_other(folder: Path, capsys: Captured) -> None:
     indexed(capsys, "docs")
     ids = listed()
     store = open_store("s.db")
-    assert store.shelf("").links(list(ids.values())) == {(ids["docs/a.md"], ids["docs/more.md"])}
+    assert store.reading("").links(list(ids.values())) == {(ids["docs/a.md"], ids["docs/more.md"])}
     store.close()
 
 
@@ -160,7 +160,7 @@ def test_every_chunk_is_kept_moved_added_or_deleted(old: list[str], new: list[st
     before = [entry(text, place) for place, text in enumerate(old)]
     after = [entry(text, place) for place, text in enumerate(new)]
     stored = [
-        Stored(key, one.content_hash, one.words_hash, record_hash(one), vectors) for key, one in enumerate(before)
+        ChunkState(key, one.content_hash, one.words_hash, record_hash(one), vectors) for key, one in enumerate(before)
     ]
     found = matched(stored, after, embedding=True)
     staying = Counter(old) & Counter(new)
@@ -178,7 +178,7 @@ def test_every_chunk_is_kept_moved_added_or_deleted(old: list[str], new: list[st
 
 def test_a_parent_never_wants_a_vector() -> None:
     parent = parent_entry("all", 0, "x")
-    stored = [Stored(1, parent.content_hash, parent.words_hash, record_hash(parent), has_vector=False)]
+    stored = [ChunkState(1, parent.content_hash, parent.words_hash, record_hash(parent), has_vector=False)]
     assert matched(stored, [parent], embedding=True) == (1, (), (), (), ())
 
 
@@ -193,7 +193,7 @@ def test_what_is_searched_and_what_stands_between() -> None:
     assert whole == text[: chunks[2].char_end]
     assert [searched_text(one.to_dict()) for one in chunks][1:3] == ["One\nA word.", "One\nTwo\nB word."]
     assert searched_text(chunks[0].to_dict()) == "One\nFront"
-    assert made[2].terms == tuple(terms_of("One\nTwo\nB word.", "en"))
+    assert made[2].terms == tuple(document_terms("One\nTwo\nB word.", "en"))
     assert lead_of(document, 0, 5_000) == "\n\n"
 
 
@@ -213,7 +213,7 @@ def test_parents_have_neither_words_nor_a_place_among_their_children() -> None:
 def test_a_file_keeps_its_name_however_it_is_spelt(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (one,) = named(["docs/a.md"], [])
     assert (one.file_path, one.place, one.known) == ("docs/a.md", place_of("docs/a.md"), None)
-    known = Known("id", "f", 1, one.file_path, one.place)
+    known = DocumentState("id", "f", 1, one.file_path, one.place)
     for spelling in ("./docs/../docs/a.md", str(folder / "docs" / "a.md")):
         assert named([spelling], [known])[0][1:] == (one.place, "docs/a.md", known)
     monkeypatch.chdir(folder / "docs")
@@ -225,7 +225,7 @@ def test_a_file_keeps_its_name_however_it_is_spelt(folder: Path, monkeypatch: py
 
 def test_a_file_of_the_same_name_elsewhere_is_another_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files(tmp_path, {"p/docs/a.md": "x", "q/docs/a.md": "y"})
-    known = Known("id", "f", 1, "docs/a.md", place_of(str(tmp_path / "p/docs/a.md")))
+    known = DocumentState("id", "f", 1, "docs/a.md", place_of(str(tmp_path / "p/docs/a.md")))
     monkeypatch.chdir(tmp_path / "q")
     (other,) = named(["docs/a.md"], [known])
     assert (other.file_path, other.known) == (other.place, None)
@@ -236,9 +236,13 @@ def test_a_file_of_the_same_name_elsewhere_is_another_document(tmp_path: Path, m
 
 def test_only_what_lay_in_these_paths_is_gone(folder: Path) -> None:
     known = [
-        Known(name, "f", 1, name, place_of(f"docs/{name}")) for name in ("a.md", "old.md", "deep/old.md", "x/old.md")
+        DocumentState(name, "f", 1, name, place_of(f"docs/{name}"))
+        for name in ("a.md", "old.md", "deep/old.md", "x/old.md")
     ]
-    known += [Known("other", "f", 1, "other", place_of("elsewhere/old.md")), Known("piped", "f", 1, None)]
+    known += [
+        DocumentState("other", "f", 1, "other", place_of("elsewhere/old.md")),
+        DocumentState("piped", "f", 1, None),
+    ]
     there = [place_of("docs/a.md")]
     assert [one.document_id for one in gone(known, ["docs"], there, [])] == ["old.md", "deep/old.md", "x/old.md"]
     assert [one.document_id for one in gone(known, ["docs"], there, ["docs/x"])] == ["old.md", "deep/old.md"]
@@ -421,7 +425,7 @@ def test_other_options_make_other_chunks(folder: Path, capsys: Captured) -> None
     lines = indexed(capsys, "docs", "--strategy", "fixed", "--meta", "team=hr")
     assert set(statuses(lines).values()) == {"changed"}
     store = open_store("s.db")
-    assert {one.source.metadata["extra"]["team"] for one in store.shelf("").fetch([9, 10, 11, 12])} <= {"hr"}
+    assert {one.source.metadata["extra"]["team"] for one in store.reading("").fetch([9, 10, 11, 12])} <= {"hr"}
     store.close()
 
 
@@ -436,8 +440,8 @@ def test_tenants_are_kept_apart(folder: Path, capsys: Captured) -> None:
     assert statuses(indexed(capsys, "docs", "--tenant", "acme"))["docs/more.md"] == "deleted"
     assert len(found_texts("warsaw", tenant="beta")) == 1
     store = open_store("s.db")
-    (found,) = store.shelf("acme").fetch(
-        [one.key for one in store.shelf("acme").lexical(asked_for("Berlin"), Filters(), 5)]
+    (found,) = store.reading("acme").fetch(
+        [one.key for one in store.reading("acme").lexical(asked_for("Berlin"), Filters(), 5)]
     )
     assert found.record["tenant_id"] == "acme"
     store.close()

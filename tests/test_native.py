@@ -18,12 +18,12 @@ import spanwise
 from conftest import DEMO
 from made_markdown import markdown
 from spanwise import native
-from spanwise.chunking.pieces import Plan, Settled
+from spanwise.chunking.pieces import PlannedCore, SettledChunk
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, Block, Document, Metadata, Part
 from spanwise.native import compiled, plain
-from spanwise.native.sections import DRAFTED_AS, Sizes
-from spanwise.readers.builder import LONGEST_NAME, Builder, Seen
+from spanwise.native.sections import DRAFTED_AS, SectionSizes
+from spanwise.readers.builder import LONGEST_NAME, Builder, FoundBlock
 from specifications import specification
 
 BEGUN = array("B", [1, 0, 3, 7])
@@ -82,7 +82,7 @@ def test_the_same_cores_are_chunks_as_they_stand(text: str, edges: list[int], da
     numbers = st.integers(0, len(blocks) - 1)
     moves = st.sampled_from([0, 0, 0, 1, -1])
     plans = [
-        Plan(blocks[low].start + before, blocks[high].end + after, low, high, overlap)
+        PlannedCore(blocks[low].start + before, blocks[high].end + after, low, high, overlap)
         for low, high, before, after, overlap in data.draw(
             st.lists(st.tuples(numbers, numbers, moves, moves, st.sampled_from([False, False, True])))
         )
@@ -90,7 +90,7 @@ def test_the_same_cores_are_chunks_as_they_stand(text: str, edges: list[int], da
     ]
     known = {text[low:high]: high - low for low in range(12) for high in range(low, 13, data.draw(st.integers(1, 2)))}
     ends = array("i", range(1, len(text) + 1))
-    given = text, ends, known, blocks, plans, (frozenset({"code", "table"}), frozenset({"comment"}), 8), Settled
+    given = text, ends, known, blocks, plans, (frozenset({"code", "table"}), frozenset({"comment"}), 8), SettledChunk
     assert compiled.settled_alone(*given) == plain.settled_alone(*given)
 
 
@@ -110,7 +110,7 @@ def test_sections_are_planned_alike(
     ends = accumulate((length + gap for _, length in rows), initial=0)
     blocks = tuple((kind, start, start + length) for (kind, length), start in zip(rows, ends, strict=False))
     tokens = array("i", range(1, 4000))
-    given = blocks, low, len(blocks), tokens, Sizes(*sizes, *wishes), Plan
+    given = blocks, low, len(blocks), tokens, SectionSizes(*sizes, *wishes), PlannedCore
     found, wanted = compiled.plans_at_sight(*given), plain.plans_at_sight(*given)
     assert found == wanted
     assert list(map(type, found)) == list(map(type, wanted))
@@ -281,7 +281,9 @@ def test_wrong_arguments_are_refused() -> None:
 @pytest.mark.parametrize("row", [(0, -(10**12)), (-3, 2), (99, 100), (2, 1)])
 def test_ranges_outside_of_the_text_are_refused(row: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="a block"):
-        compiled.add_blocks(Builder("abcdefgh"), [Seen("paragraph", *row), Seen("paragraph", 6, 7)], Block, 9)
+        compiled.add_blocks(
+            Builder("abcdefgh"), [FoundBlock("paragraph", *row), FoundBlock("paragraph", 6, 7)], Block, 9
+        )
 
 
 def test_limits_larger_than_any_machine_are_taken() -> None:

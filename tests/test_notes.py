@@ -733,8 +733,8 @@ def test_an_id_names_the_document_only_without_a_source() -> None:
 
 
 def test_extra_that_is_given_is_kept() -> None:
-    found = read("---\nid: note-7\naliases: [A]\n---\n\nText.", extra={"shelf": 4, "id": "mine"}).metadata.extra
-    assert found["shelf"] == 4
+    found = read("---\nid: note-7\naliases: [A]\n---\n\nText.", extra={"reader": 4, "id": "mine"}).metadata.extra
+    assert found["reader"] == 4
     assert found["id"] == "mine"
 
 

@@ -13,7 +13,7 @@ from servers import database
 from spanwise import MissingExtraError, StoreError
 from spanwise.stores import open_store
 from spanwise.stores.postgres import PostgresStore, open_postgres, schema
-from spanwise.stores.values import Change, Entry, Filters, Model, Source
+from spanwise.stores.values import Entry, Filters, Model, Source, StoreChange
 
 pytestmark = pytest.mark.server
 
@@ -40,7 +40,7 @@ def entry(words: str, position: int = 0, vector: bytes | None = None) -> Entry:
 def put(store: PostgresStore, tenant: str, document_id: str, *texts: str, model: Model | None = None) -> None:
     entries = tuple(entry(text, number) for number, text in enumerate(texts))
     with store.writing(tenant, model) as writer:
-        writer.commit([Change(Source(document_id, "1", {}), added=entries)])
+        writer.commit([StoreChange(Source(document_id, "1", {}), added=entries)])
 
 
 def test_a_statement_that_names_no_tenant_sees_nothing(store: PostgresStore) -> None:
@@ -63,7 +63,7 @@ def test_no_tenant_writes_into_another(store: PostgresStore) -> None:
     with store._connections.within("evil") as connection:
         assert connection.execute("DELETE FROM spanwise.chunks").rowcount == 0
         assert connection.execute("UPDATE spanwise.documents SET fingerprint = 'x'").rowcount == 0
-    assert store.shelf("acme").statistics(["plan"]).frequencies == {"plan": 1}
+    assert store.reading("acme").statistics(["plan"]).frequencies == {"plan": 1}
 
 
 def test_every_table_with_a_tenant_has_the_wall(store: PostgresStore) -> None:
@@ -88,8 +88,8 @@ def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str) -> None:
         assert not schema.is_unwalled(connection)
         assert connection.execute("SELECT count(*) FROM spanwise.chunks").fetchone() == (0,)
     put(store, "acme", "a", "secret plan", "secret words", model=Model("m", 2))
-    assert [c.counts for c in store.shelf("acme").lexical(["plan"], Filters(), 9)] == [{"plan": 1}]
-    assert store.shelf("").lexical(["plan"], Filters(), 9) == []
+    assert [c.counts for c in store.reading("acme").lexical(["plan"], Filters(), 9)] == [{"plan": 1}]
+    assert store.reading("").lexical(["plan"], Filters(), 9) == []
     assert store.verify() == []
     store.close()
     with psycopg.connect(address, autocommit=True) as connection:
@@ -100,11 +100,11 @@ def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str) -> None:
 def test_frequencies_are_those_of_the_tenant(store: PostgresStore) -> None:
     put(store, "acme", "a", "dog dog cat", "dog")
     put(store, "", "b", *["dog"] * 9)
-    assert store.shelf("acme").statistics(["dog", "cat", "cow"]) == (2, 2.0, {"dog": 2, "cat": 1})
+    assert store.reading("acme").statistics(["dog", "cat", "cow"]) == (2, 2.0, {"dog": 2, "cat": 1})
     with store.writing("acme", None) as writer:
         writer.commit([], ["a"])
-    assert store.shelf("acme").statistics(["dog"]) == (0, 0.0, {})
-    assert store.shelf("").statistics(["dog"]).frequencies == {"dog": 9}
+    assert store.reading("acme").statistics(["dog"]) == (0, 0.0, {})
+    assert store.reading("").statistics(["dog"]).frequencies == {"dog": 9}
     assert store.verify() == []
 
 
@@ -126,12 +126,12 @@ def test_a_writer_that_was_cut_off_leaves_no_lock(store: PostgresStore, address:
 
 def test_a_commit_that_fails_leaves_nothing(store: PostgresStore) -> None:
     put(store, "", "a", "old words")
-    broken = Change(Source("a", "2", {}), added=(entry("new words", 1), entry("nul \0 word", 2)))
+    broken = StoreChange(Source("a", "2", {}), added=(entry("new words", 1), entry("nul \0 word", 2)))
     with pytest.raises(StoreError), store.writing("", None) as writer:
         writer.commit([broken])
-    shelf = store.shelf("")
-    assert shelf.statistics(["old", "new", "words"]) == (1, 2.0, {"old": 1, "words": 1})
-    assert [known.fingerprint for known in shelf.documents()] == ["1"]
+    reader = store.reading("")
+    assert reader.statistics(["old", "new", "words"]) == (1, 2.0, {"old": 1, "words": 1})
+    assert [known.fingerprint for known in reader.documents()] == ["1"]
     assert store.verify() == []
 
 
@@ -139,14 +139,14 @@ def test_terms_are_words_whatever_is_in_them(store: PostgresStore) -> None:
     odd = ["it's", "a&b", "x|!y", "back\\slash", "c:d", "(", "7:1", "猫", "e\u0301", "$1", "%s", "x" * 1000]
     put(store, "", "a", " ".join(odd))
     for term in odd:
-        assert [c.counts for c in store.shelf("").lexical([term], Filters(), 9)] == [{term: 1}]
+        assert [c.counts for c in store.reading("").lexical([term], Filters(), 9)] == [{term: 1}]
     assert store.verify() == []
 
 
 def test_a_chunk_of_a_megabyte_is_kept(store: PostgresStore) -> None:
     words = [f"word{number}" for number in range(200_000)]
     put(store, "", "a", " ".join([*words, "dog"]), "dog")
-    assert store.shelf("").statistics(["word5"]) == (2, 100_001.0, {"word5": 1})
+    assert store.reading("").statistics(["word5"]) == (2, 100_001.0, {"word5": 1})
     assert store.verify() == []
 
 

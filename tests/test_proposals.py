@@ -39,7 +39,7 @@ from fake_endpoint import (
     topics,
 )
 from laws import broken_laws
-from spanwise import Chunk, Proposer, Report
+from spanwise import Chunk, Proposer, ProposerReport
 from spanwise.chunking.proposers import circuit_breaker, scheduler
 from spanwise.chunking.proposers.answer_cache import AnswerCache, key_of
 from spanwise.chunking.proposers.circuit_breaker import Breaker, Trouble
@@ -78,7 +78,7 @@ def options(server: Server, folder: str, **more: Any) -> dict[str, Any]:
     return {"endpoint": server.url, "model": "m", "cache": folder, "api_key": KEY, "timeout": 5.0, **more}
 
 
-def asked(server: Server, folder: str, **more: Any) -> tuple[tuple[Chunk, ...], Report]:
+def asked(server: Server, folder: str, **more: Any) -> tuple[tuple[Chunk, ...], ProposerReport]:
     """Chunk the document, check the laws, and give what came of it."""
     with Proposer(**options(server, folder, **more)) as proposer:
         chunks = spanwise.chunk(DOCUMENT, "smart", proposer=proposer)
@@ -628,11 +628,11 @@ def hanging(folder: str) -> Iterator[dict[str, Any]]:
 
 def test_closing_breaks_off_what_is_under_way(hanging: dict[str, Any]) -> None:
     proposer = Proposer(**hanging)
-    from spanwise.chunking.strategies.smart import Smart
-    from spanwise.pipeline.chunk import begin
+    from spanwise.chunking.strategies.smart import SmartStrategy
+    from spanwise.pipeline.chunk import prepare
 
-    task = begin(DOCUMENT, "smart", "cl100k", (), {}).task
-    proposer.ask(task, Smart().questions(task))
+    task = prepare(DOCUMENT, "smart", "cl100k", (), {}).task
+    proposer.ask(task, SmartStrategy().questions(task))
     proposer.close()
     assert "spanwise-asking" not in {thread.name for thread in threading.enumerate()}
 

@@ -86,21 +86,21 @@ def test_forms_of_a_word_count_as_one_word(monkeypatch: pytest.MonkeyPatch) -> N
     from spanwise.retrieval import query as query_module
     from spanwise.text.terms import QueryWord
 
-    class Shelf:
+    class Reader:
         def statistics(self, terms: Any) -> Statistics:
             return Statistics(100, 10.0, {"run": 30, "ran": 80, "rare": 1})
 
     monkeypatch.setattr(
         query_module, "query_words", lambda _: [QueryWord("run", ("run", "ran")), QueryWord("rare", ("rare",))]
     )
-    query = prepared("run rare", Shelf())  # type: ignore[arg-type]
+    query = prepared("run rare", Reader())  # type: ignore[arg-type]
     assert [word.weight for word in query.words] == pytest.approx([math.log1p(0.5 / 100.5), math.log1p(99.5 / 1.5)])
     assert [word.text for word in query.telling] == ["rare"]
 
 
 def test_words_that_hold_a_sentence_together_count_a_quarter() -> None:
-    shelf = stored(notes()).shelf("")
-    with_the, without = (prepared(words, shelf).words for words in ("the", "wear"))
+    reader = stored(notes()).reading("")
+    with_the, without = (prepared(words, reader).words for words in ("the", "wear"))
     assert with_the[0].weight < without[0].weight
     assert spanwise.search("the", stored(notes()))  # they are still words
 
@@ -247,26 +247,26 @@ def test_a_pasted_book_costs_no_more_than_a_page(store: Any) -> None:
     asked: list[int] = []
 
     class Counting:
-        def __init__(self, shelf: Any) -> None:
-            self.shelf = shelf
+        def __init__(self, reader: Any) -> None:
+            self.reader = reader
 
         def __enter__(self) -> Any:
-            self.shelf.__enter__()
+            self.reader.__enter__()
             return self
 
         def __exit__(self, *error: Any) -> None:
-            self.shelf.__exit__(*error)
+            self.reader.__exit__(*error)
 
         def lexical(self, terms: Any, *rest: Any) -> Any:
             asked.append(len(terms))
-            return self.shelf.lexical(terms, *rest)
+            return self.reader.lexical(terms, *rest)
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(self.shelf, name)
+            return getattr(self.reader, name)
 
-    shelf = Counting(store.shelf(""))
-    with shelf:
-        query = prepared(" ".join(reversed(many)) + " never" * 30_000, shelf)
+    reader = Counting(store.reading(""))
+    with reader:
+        query = prepared(" ".join(reversed(many)) + " never" * 30_000, reader)
     assert len(query.text) <= MOST_CHARACTERS
     assert len(query.words) == MOST_WORDS
     assert {word.text for word in query.words} <= set(many[300:])  # the rarest

@@ -15,7 +15,7 @@ import spanwise
 from searching import note, stored
 from spanwise.documents.document import Document
 from spanwise.retrieval import search as search_module
-from spanwise.retrieval.fusion import Opinion, fused, opinion_of
+from spanwise.retrieval.fusion import VectorTrust, fused, opinion_of
 
 Vectors = NDArray[np.float32]
 TOPICS = 60  # documents, and axes of the model's space
@@ -93,8 +93,8 @@ WEAK: dict[str, Callable[[], NDArray[np.float64]]] = {
 class FixedShelf:
     """Cosines as a model decided them, not bent to vectors of length one."""
 
-    def __init__(self, shelf: Any) -> None:
-        self.shelf = shelf
+    def __init__(self, reader: Any) -> None:
+        self.reader = reader
 
     def __enter__(self) -> Any:
         return self
@@ -103,13 +103,13 @@ class FixedShelf:
         """Nothing is held."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.shelf, name)
+        return getattr(self.reader, name)
 
     def cosines(self, vector: Vectors, keys: Sequence[int]) -> dict[int, float]:
         return {key: float(vector[key - 1]) for key in keys}
 
     def nearest(self, vector: Vectors, filters: Any, limit: int) -> Any:
-        every = self.cosines(vector, sorted(self.shelf.rows))
+        every = self.cosines(vector, sorted(self.reader.rows))
         return sorted(every.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
@@ -118,8 +118,8 @@ def places(cosines: NDArray[np.float64] | None, monkeypatch: pytest.MonkeyPatch)
     documents, questions = corpus()
     model = Model(cosines) if cosines is not None else None
     store = stored(documents, embedder=model)
-    kept = FixedShelf(store.shelf(""))
-    monkeypatch.setattr(store, "shelf", lambda _: kept)
+    kept = FixedShelf(store.reading(""))
+    monkeypatch.setattr(store, "reader", lambda _: kept)
     monkeypatch.setattr(search_module, "embedder_of", lambda _: model)
     ranks = []
     for question, answer in questions:
@@ -158,7 +158,7 @@ def test_the_words_of_a_question_in_another_language_say_nothing_of_the_model() 
 
 
 def test_scores_are_shares_of_the_best_and_weighed_cosines() -> None:
-    both = fused({1: 4.0, 2: 1.0}, {2: 0.5, 3: 0.9, 1: -0.2}, 0.3, Opinion(1.0, 0.5))
+    both = fused({1: 4.0, 2: 1.0}, {2: 0.5, 3: 0.9, 1: -0.2}, 0.3, VectorTrust(1.0, 0.5))
     assert both == {1: (1.0, 0.0), 2: (0.25, pytest.approx(0.075)), 3: (0.0, pytest.approx(0.135))}
-    assert fused({}, {}, 0.3, Opinion(1.0, 1.0)) == {}
-    assert fused({1: 0.0}, {}, 0.3, Opinion(1.0, 1.0)) == {1: (0.0, 0.0)}
+    assert fused({}, {}, 0.3, VectorTrust(1.0, 1.0)) == {}
+    assert fused({1: 0.0}, {}, 0.3, VectorTrust(1.0, 1.0)) == {1: (0.0, 0.0)}

@@ -17,25 +17,25 @@ from proposing import offline
 from searching import note, stored
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.documents.document import Document
-from spanwise.retrieval.budget import Taken, gathered, within_budget
+from spanwise.retrieval.budget import CutPassage, gathered, within_budget
 from spanwise.retrieval.hits import Explanation
-from spanwise.retrieval.passages import Passage, Unit, as_units
+from spanwise.retrieval.passages import Passage, PassageUnit, as_units
 from spanwise.retrieval.ranking import Ranked
 from spanwise.stores import open_store
-from spanwise.stores.values import Found
+from spanwise.stores.values import StoredChunk
 from spanwise.text.tokens import Tokenizer, tokenizer_of
 
 SIZES = {"simple": {"max_chars": 120}, "sentence": {"max_tokens": 40, "max_chars": 150}}
 
 
-def all_found(document: Document, strategy: str, **options: Any) -> list[Found]:
-    shelf = stored([document], strategy=strategy, **options).shelf("")
-    found: list[Found] = shelf.fetch(sorted(shelf.rows))
+def all_found(document: Document, strategy: str, **options: Any) -> list[StoredChunk]:
+    reader = stored([document], strategy=strategy, **options).reading("")
+    found: list[StoredChunk] = reader.fetch(sorted(reader.rows))
     parents = {one.record["parent_id"] for one in found}  # these are handed out, but never found
     return [one for one in found if one.record["chunk_id"] not in parents]
 
 
-def units_of(found: Sequence[Found]) -> list[Unit]:
+def units_of(found: Sequence[StoredChunk]) -> list[PassageUnit]:
     """Rank chunks in the order in which they stand."""
     chunks = [Ranked(one, 1 - place / 1000, Explanation(1 - place / 1000)) for place, one in enumerate(found)]
     return as_units(chunks, {})
@@ -45,7 +45,7 @@ def ranges(passage: Passage) -> tuple[int, int]:
     return passage.place(0), passage.place(len(passage.text) - 1) + 1
 
 
-def assert_lawful(document: Document, taken: Sequence[Taken]) -> None:
+def assert_lawful(document: Document, taken: Sequence[CutPassage]) -> None:
     """Every passage is text of the document, in order, and none shares a character with another."""
     covered = sorted(ranges(one.passage) for one in taken)
     assert all(before[1] <= after[0] for before, after in pairwise(covered))
@@ -64,7 +64,7 @@ def assert_lawful(document: Document, taken: Sequence[Taken]) -> None:
         assert all(one.found.position + 1 == other.found.position for one, other in pairwise(units))
 
 
-def leads_are_exact(document: Document, found: Sequence[Found]) -> bool:
+def leads_are_exact(document: Document, found: Sequence[StoredChunk]) -> bool:
     ranges = [(one.record["char_start"], one.record["char_end"]) for one in found]
     gaps = [document.text[before[1] : after[0]] for before, after in pairwise(ranges)]
     return all(one.lead == gap for one, gap in zip(found[1:], gaps, strict=True))
@@ -195,17 +195,17 @@ def test_words_that_stand_nowhere_keep_none_from_being_marked() -> None:
 
 def test_parents_stand_once_for_their_chunks() -> None:
     document = note("\n\n".join(f"Paragraph {number} about zebras." for number in range(4)), "note")
-    shelf = stored([document], strategy="fixed", max_tokens=20, target_tokens=16, min_tokens=1).shelf("")
-    children = shelf.fetch(sorted(shelf.rows))[:3]
+    reader = stored([document], strategy="fixed", max_tokens=20, target_tokens=16, min_tokens=1).reading("")
+    children = reader.fetch(sorted(reader.rows))[:3]
     whole = document.text
-    parent = Found(
+    parent = StoredChunk(
         99, "note", 0,
         {**children[0].record, "chunk_id": "parent", "normalized_text": whole, "full_text": whole, "char_start": 0,
          "char_end": len(whole), "pieces": [{"start": 0, "end": len(whole), "role": "core", "joiner": ""}]},
         "", children[0].source,
     )  # fmt: skip
     adopted = [
-        Found(one.key, "note", one.position, {**one.record, "parent_id": "parent"}, one.lead, one.source)
+        StoredChunk(one.key, "note", one.position, {**one.record, "parent_id": "parent"}, one.lead, one.source)
         for one in children
     ]
     chunks = [Ranked(one, 1.0, Explanation(1.0)) for one in adopted]

@@ -25,7 +25,7 @@ from spanwise.cli import main
 from spanwise.errors import SpanwiseError, StoreError
 from spanwise.stores import Store, open_store
 from spanwise.stores.sqlite import schema, vector_matrix
-from spanwise.stores.values import Change, Filters
+from spanwise.stores.values import Filters, StoreChange
 from stored import MODEL, document, entry, source, vector_of
 
 ALL = Filters()
@@ -52,7 +52,7 @@ def contents(folder: Path) -> dict[str, bytes | None]:
     return {path.name: path.read_bytes() if path.is_file() else None for path in sorted(folder.iterdir())}
 
 
-def made(path: Path, *changes: Change) -> Store:
+def made(path: Path, *changes: StoreChange) -> Store:
     store = open_store(str(path), create=True)
     with store.writing("", MODEL) as writer:
         writer.commit(changes or [document("a", "red fox", "grey wolf")])
@@ -208,7 +208,7 @@ def test_an_older_store_is_brought_up_to_date_when_it_is_written_to(
         open_store(path)
     assert "spanwise index" in (caught.value.hint or "")
     store = open_store(path, create=True)
-    assert [known.document_id for known in store.shelf("").documents()] == ["a"]
+    assert [known.document_id for known in store.reading("").documents()] == ["a"]
     store.close()
     open_store(path).close()
     connection = sqlite3.connect(path)
@@ -249,7 +249,7 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pyte
             writer.commit([large], ["a"])
     monkeypatch.undo()
     assert store.verify() == []
-    assert [known.document_id for known in store.shelf("").documents()] == ["a"]
+    assert [known.document_id for known in store.reading("").documents()] == ["a"]
     with store.writing("", MODEL) as writer:
         writer.commit([large])
     assert store.verify() == []
@@ -360,10 +360,10 @@ def test_readers_see_whole_states_while_a_writer_writes(tmp_path: Path) -> None:
 
     def read() -> None:
         while not over.is_set():
-            with store.shelf("") as shelf:
-                keys = [one.key for one in shelf.lexical(["fox"], ALL, 50)]
-                near = sorted(key for key, _ in shelf.nearest(vector_of("fox"), ALL, 50))
-                versions = {found.record["normalized_text"] for found in shelf.fetch(keys)}
+            with store.reading("") as reader:
+                keys = [one.key for one in reader.lexical(["fox"], ALL, 50)]
+                near = sorted(key for key, _ in reader.nearest(vector_of("fox"), ALL, 50))
+                versions = {found.record["normalized_text"] for found in reader.fetch(keys)}
                 if len(keys) != 10 or len(versions) != 1 or near != sorted(keys):
                     seen.append(f"{len(keys)} chunks, {versions}, {len(near)} vectors")
 
@@ -401,13 +401,13 @@ def test_small_blocks_are_put_together_and_deserted_ones_go(tmp_path: Path) -> N
         assert sum(living for living, _ in blocks(path)) == 65
         writer.commit([document("large", *(f"wolf {number}" for number in range(2_100)))])
         keys = [one.key for one in writer.chunks("large")]
-        writer.commit([Change(source("large", "2"), deleted=tuple(keys[:400]))])
+        writer.commit([StoreChange(source("large", "2"), deleted=tuple(keys[:400]))])
         assert any(living < size for living, size in blocks(path))
-        writer.commit([Change(source("large", "3"), deleted=tuple(keys[400:2_000]))])
+        writer.commit([StoreChange(source("large", "3"), deleted=tuple(keys[400:2_000]))])
         assert sum(living for living, _ in blocks(path)) == 165
         assert all(living * 2 >= size for living, size in blocks(path))
     assert store.verify() == []
-    assert len(store.shelf("").nearest(vector_of("wolf"), ALL, 9_999)) == 165
+    assert len(store.reading("").nearest(vector_of("wolf"), ALL, 9_999)) == 165
     store.close()
 
 
@@ -415,19 +415,19 @@ def test_vectors_are_read_once_and_then_only_what_is_new(tmp_path: Path, monkeyp
     loaded: list[int] = []
     usual = vector_matrix._loaded
 
-    def counted(connection: sqlite3.Connection, number: int, dimension: int) -> vector_matrix.Block:
+    def counted(connection: sqlite3.Connection, number: int, dimension: int) -> vector_matrix.VectorBlock:
         loaded.append(number)
         return usual(connection, number, dimension)
 
     monkeypatch.setattr(vector_matrix, "_loaded", counted)
     store = made(tmp_path / "x.db", document("a", *(f"fox {number}" for number in range(1_500))))
     for _ in range(3):
-        store.shelf("").nearest(vector_of("fox"), ALL, 5)
+        store.reading("").nearest(vector_of("fox"), ALL, 5)
     assert len(loaded) == 2
     with store.writing("", MODEL) as writer:
         first = writer.chunks("a")[0].key
-        writer.commit([Change(source("a", "2"), deleted=(first,)), document("b", "wolf")])
-    found = store.shelf("").nearest(vector_of("fox"), ALL, 9_999)
+        writer.commit([StoreChange(source("a", "2"), deleted=(first,)), document("b", "wolf")])
+    found = store.reading("").nearest(vector_of("fox"), ALL, 9_999)
     assert len(found) == 1_500
     assert first not in dict(found)
     assert len(loaded) == 3
@@ -437,9 +437,9 @@ def test_vectors_are_read_once_and_then_only_what_is_new(tmp_path: Path, monkeyp
 def test_without_simsimd_the_cosines_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("simsimd")
     store = made(tmp_path / "x.db", document("a", *(f"fox {number}" for number in range(50))))
-    fast = store.shelf("").nearest(vector_of("fox 7"), ALL, 20)
+    fast = store.reading("").nearest(vector_of("fox 7"), ALL, 20)
     monkeypatch.setattr(vector_matrix, "_simsimd", lambda: None)
-    slow = store.shelf("").nearest(vector_of("fox 7"), ALL, 20)
+    slow = store.reading("").nearest(vector_of("fox 7"), ALL, 20)
     assert dict(slow) == pytest.approx(dict(fast))
     store.close()
 
@@ -449,12 +449,12 @@ def test_a_rare_type_is_found_among_many(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(reading, "_LOOKED_AT", 10)
     texts = [entry(f"fox {number}", number, kind="table" if number % 25 == 0 else "list") for number in range(100)]
-    store = made(tmp_path / "x.db", Change(source("a"), tuple(texts)))
-    with store.shelf("") as shelf:
-        found = shelf.nearest(vector_of("fox 1"), Filters(chunk_type="table"), 50)
-        assert {one.record["chunk_type"] for one in shelf.fetch([key for key, _ in found])} == {"table"}
+    store = made(tmp_path / "x.db", StoreChange(source("a"), tuple(texts)))
+    with store.reading("") as reader:
+        found = reader.nearest(vector_of("fox 1"), Filters(chunk_type="table"), 50)
+        assert {one.record["chunk_type"] for one in reader.fetch([key for key, _ in found])} == {"table"}
         assert len(found) == 4
-        assert len(shelf.nearest(vector_of("fox 1"), Filters(chunk_type="list"), 5)) == 5
+        assert len(reader.nearest(vector_of("fox 1"), Filters(chunk_type="list"), 5)) == 5
     store.close()
 
 
@@ -502,5 +502,5 @@ def test_a_record_that_is_damaged_is_told_when_it_is_fetched(tmp_path: Path) -> 
     damaged(tmp_path / "x.db", "UPDATE contents SET record = x'0102' WHERE chunk = 1")
     store = open_store(str(tmp_path / "x.db"))
     with pytest.raises(StoreError, match="damaged"):
-        store.shelf("").fetch([1])
+        store.reading("").fetch([1])
     store.close()

@@ -17,7 +17,7 @@ from servers import database
 from spanwise.errors import OptionError, StoreError
 from spanwise.stores import Store, open_store
 from spanwise.stores.filter_rules import worth_asking
-from spanwise.stores.values import Change, Filters, Model
+from spanwise.stores.values import Filters, Model, StoreChange
 from stored import MODEL, document, entry, hashed, parent_entry, source, vector_of
 
 Opening = Callable[[], Store]
@@ -73,37 +73,37 @@ def store(opening: Opening) -> Store:
     return opening()
 
 
-def commit(store: Store, *changes: Change, tenant: str = "", removed: tuple[str, ...] = ()) -> None:
+def commit(store: Store, *changes: StoreChange, tenant: str = "", removed: tuple[str, ...] = ()) -> None:
     with store.writing(tenant, MODEL) as writer:
         writer.commit(changes, removed)
 
 
 def texts(store: Store, *terms: str, tenant: str = "", filters: Filters = ALL, limit: int = 50) -> list[str]:
     """Give the texts that hold some of the terms."""
-    with store.shelf(tenant) as shelf:
-        keys = [one.key for one in shelf.lexical(terms, filters, limit)]
-        return [found.record["normalized_text"] for found in shelf.fetch(keys)]
+    with store.reading(tenant) as reader:
+        keys = [one.key for one in reader.lexical(terms, filters, limit)]
+        return [found.record["normalized_text"] for found in reader.fetch(keys)]
 
 
 def near(store: Store, text: str, tenant: str = "", filters: Filters = ALL, limit: int = 50) -> list[str]:
-    with store.shelf(tenant) as shelf:
-        keys = [key for key, _ in shelf.nearest(vector_of(text), filters, limit)]
-        return [found.record["normalized_text"] for found in shelf.fetch(keys)]
+    with store.reading(tenant) as reader:
+        keys = [key for key, _ in reader.nearest(vector_of(text), filters, limit)]
+        return [found.record["normalized_text"] for found in reader.fetch(keys)]
 
 
 # ── what goes in comes out ───────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_store_without_documents_finds_nothing(store: Store) -> None:
-    shelf = store.shelf("")
-    assert shelf.lexical(["a"], ALL, 10) == []
-    assert list(shelf.nearest(vector_of("a"), ALL, 10)) == []
-    assert shelf.cosines(vector_of("a"), [1, 2]) == {}
-    assert shelf.counts(["a"], [1]) == []
-    assert shelf.fetch([1]) == [] == shelf.fetch_ids(["x"])
-    assert shelf.links(["x"]) == set()
-    assert list(shelf.documents()) == []
-    assert shelf.statistics(["a"])[:2] == (0, 0.0)
+    reader = store.reading("")
+    assert reader.lexical(["a"], ALL, 10) == []
+    assert list(reader.nearest(vector_of("a"), ALL, 10)) == []
+    assert reader.cosines(vector_of("a"), [1, 2]) == {}
+    assert reader.counts(["a"], [1]) == []
+    assert reader.fetch([1]) == [] == reader.fetch_ids(["x"])
+    assert reader.links(["x"]) == set()
+    assert list(reader.documents()) == []
+    assert reader.statistics(["a"])[:2] == (0, 0.0)
     assert store.tenants() == []
     assert store.model() is None
     assert store.verify() == []
@@ -111,35 +111,35 @@ def test_a_store_without_documents_finds_nothing(store: Store) -> None:
 
 def test_chunks_come_back_whole_and_in_the_order_of_the_keys(store: Store) -> None:
     commit(store, document("a", "red fox", "grey wolf", title="Animals", language="en"))
-    with store.shelf("") as shelf:
-        fox, wolf = (shelf.lexical([word], ALL, 5)[0].key for word in ("fox", "wolf"))
-        found = shelf.fetch([wolf, 10**9, fox])
+    with store.reading("") as reader:
+        fox, wolf = (reader.lexical([word], ALL, 5)[0].key for word in ("fox", "wolf"))
+        found = reader.fetch([wolf, 10**9, fox])
         assert [one.record["normalized_text"] for one in found] == ["grey wolf", "red fox"]
         assert [one.position for one in found] == [1, 0]
         assert [one.lead for one in found] == ["\n\n", ""]
         assert [one.key for one in found] == [wolf, fox]
         assert found[0].document_id == "a"
         assert found[0].source == source("a", title="Animals", language="en")
-        same = shelf.fetch_ids([one.record["chunk_id"] for one in found])
+        same = reader.fetch_ids([one.record["chunk_id"] for one in found])
         assert same == found
-        assert shelf.fetch_ids(["not there", "ab" * 32]) == []
+        assert reader.fetch_ids(["not there", "ab" * 32]) == []
 
 
 def test_terms_are_counted_in_the_tenants_own_chunks(store: Store) -> None:
     commit(store, document("a", "fox fox dog", "dog"), document("b", "fox"))
     commit(store, document("c", "fox fox fox"), tenant="other")
-    with store.shelf("") as shelf:
-        statistics = shelf.statistics(["fox", "dog", "cat"])
+    with store.reading("") as reader:
+        statistics = reader.statistics(["fox", "dog", "cat"])
         assert statistics.chunks == 3
         assert statistics.average_length == pytest.approx(5 / 3)
         assert {term: statistics.frequencies.get(term, 0) for term in ("fox", "dog", "cat")} == {
             "fox": 2, "dog": 2, "cat": 0,
         }  # fmt: skip
-        best = {one.length: dict(one.counts) for one in shelf.lexical(["fox", "dog", "cat"], ALL, 10)}
+        best = {one.length: dict(one.counts) for one in reader.lexical(["fox", "dog", "cat"], ALL, 10)}
         assert best[3] == {"fox": 2, "dog": 1}
-        keys = [one.key for one in shelf.lexical(["dog"], ALL, 10)]
-        assert sorted(dict(one.counts).get("fox", 0) for one in shelf.counts(["fox"], keys)) == [0, 2]
-        assert [one.key for one in shelf.counts(["fox"], keys[::-1])] == keys[::-1]
+        keys = [one.key for one in reader.lexical(["dog"], ALL, 10)]
+        assert sorted(dict(one.counts).get("fox", 0) for one in reader.counts(["fox"], keys)) == [0, 2]
+        assert [one.key for one in reader.counts(["fox"], keys[::-1])] == keys[::-1]
 
 
 def test_the_most_promising_come_first_and_no_more_than_asked_for(store: Store) -> None:
@@ -175,38 +175,38 @@ def test_words_of_any_script_and_of_operators_are_only_words(store: Store) -> No
 
 def test_nearest_gives_cosines_the_nearest_first(store: Store) -> None:
     commit(store, document("a", "red fox", "grey wolf", "blue whale"))
-    with store.shelf("") as shelf:
-        found = shelf.nearest(vector_of("grey wolf"), ALL, 2)
+    with store.reading("") as reader:
+        found = reader.nearest(vector_of("grey wolf"), ALL, 2)
         assert len(found) == 2
         assert found[0][1] == pytest.approx(1.0, abs=0.01)
         assert found[0][1] >= found[1][1]
         for key, cosine in found:
-            text = shelf.fetch([key])[0].record["normalized_text"]
+            text = reader.fetch([key])[0].record["normalized_text"]
             assert cosine == pytest.approx(float(vector_of("grey wolf") @ vector_of(text)), abs=0.02)
         keys = [key for key, _ in found]
-        assert shelf.cosines(vector_of("grey wolf"), [*keys, 10**9]) == pytest.approx(dict(found))
-        assert list(shelf.nearest(vector_of("grey wolf"), ALL, 0)) == []
+        assert reader.cosines(vector_of("grey wolf"), [*keys, 10**9]) == pytest.approx(dict(found))
+        assert list(reader.nearest(vector_of("grey wolf"), ALL, 0)) == []
 
 
 def test_chunks_without_a_vector_are_found_by_their_words(store: Store) -> None:
     commit(store, document("a", "red fox", vectors=False), document("b", "grey wolf"))
     assert texts(store, "fox") == ["red fox"]
     assert near(store, "red fox") == ["grey wolf"]
-    with store.shelf("") as shelf:
-        (fox,) = shelf.lexical(["fox"], ALL, 5)
-        assert shelf.cosines(vector_of("red fox"), [fox.key]) == {}
+    with store.reading("") as reader:
+        (fox,) = reader.lexical(["fox"], ALL, 5)
+        assert reader.cosines(vector_of("red fox"), [fox.key]) == {}
 
 
 def test_parents_are_handed_out_but_never_found(store: Store) -> None:
     parent = parent_entry("the whole story of the fox", 0, "a")
     child = entry("red fox", 0, name="a", parent=parent.chunk_id)
-    commit(store, Change(source("a"), (parent, child)))
+    commit(store, StoreChange(source("a"), (parent, child)))
     assert texts(store, "fox", "story", "whole") == ["red fox"]
     assert near(store, "the whole story") == ["red fox"]
-    (found,) = store.shelf("").fetch_ids([parent.chunk_id])
+    (found,) = store.reading("").fetch_ids([parent.chunk_id])
     assert found.record["normalized_text"] == "the whole story of the fox"
-    assert store.shelf("").statistics([]).chunks == 1
-    (known,) = store.shelf("").documents()
+    assert store.reading("").statistics([]).chunks == 1
+    (known,) = store.reading("").documents()
     assert known.chunks == 2
     assert store.verify() == []
 
@@ -218,21 +218,21 @@ def test_links_between_documents(store: Store) -> None:
         document("b", "two", links=("file:a", "file:b")),
         document("c", "three", links=("file:a",)),
     )
-    shelf = store.shelf("")
-    assert shelf.links(["a", "b"]) == {("a", "b"), ("b", "a")}
-    assert shelf.links(["a", "b", "c", "x"]) == {("a", "b"), ("b", "a"), ("c", "a")}
-    assert shelf.links([]) == set()
+    reader = store.reading("")
+    assert reader.links(["a", "b"]) == {("a", "b"), ("b", "a")}
+    assert reader.links(["a", "b", "c", "x"]) == {("a", "b"), ("b", "a"), ("c", "a")}
+    assert reader.links([]) == set()
 
 
 def test_many_keys_and_terms_at_once(store: Store) -> None:
     commit(store, document("a", *(f"same word{number}" for number in range(1_200))))
-    with store.shelf("") as shelf:
-        keys = [one.key for one in shelf.lexical(["same"], ALL, 5_000)]
-        assert len(keys) == len(shelf.fetch(keys)) == len(shelf.cosines(vector_of("same"), keys)) == 1_200
+    with store.reading("") as reader:
+        keys = [one.key for one in reader.lexical(["same"], ALL, 5_000)]
+        assert len(keys) == len(reader.fetch(keys)) == len(reader.cosines(vector_of("same"), keys)) == 1_200
         terms = [f"word{number}" for number in range(2_500)]
-        assert len(shelf.statistics(terms).frequencies) == 1_200
-        assert all(one.counts for one in shelf.counts(terms, keys))
-        assert len(shelf.fetch_ids([found.record["chunk_id"] for found in shelf.fetch(keys)])) == 1_200
+        assert len(reader.statistics(terms).frequencies) == 1_200
+        assert all(one.counts for one in reader.counts(terms, keys))
+        assert len(reader.fetch_ids([found.record["chunk_id"] for found in reader.fetch(keys)])) == 1_200
 
 
 # ── tenants ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -247,15 +247,15 @@ def test_no_tenant_sees_anything_of_another(store: Store) -> None:
     for name in names:
         own = f"fox of {name or 'nobody'}"
         assert texts(store, "fox", tenant=name) == [own] == near(store, "fox of nobody", tenant=name)
-        with store.shelf(name) as shelf:
-            assert shelf.statistics(["fox"]).chunks == 1
-            everything[name] = {one.key for one in shelf.lexical(["fox"], ALL, 9)}
+        with store.reading(name) as reader:
+            assert reader.statistics(["fox"]).chunks == 1
+            everything[name] = {one.key for one in reader.lexical(["fox"], ALL, 9)}
     for name in names:
         foreign = sorted(key for other, keys in everything.items() if other != name for key in keys)
-        with store.shelf(name) as shelf:
-            assert shelf.fetch(foreign) == [] == shelf.counts(["fox"], foreign)
-            assert shelf.cosines(vector_of("fox"), foreign) == {}
-            assert len(shelf.fetch_ids([hashed(f"same:0:fox of {other or 'nobody'}") for other in names])) == 1
+        with store.reading(name) as reader:
+            assert reader.fetch(foreign) == [] == reader.counts(["fox"], foreign)
+            assert reader.cosines(vector_of("fox"), foreign) == {}
+            assert len(reader.fetch_ids([hashed(f"same:0:fox of {other or 'nobody'}") for other in names])) == 1
     assert texts(store, "fox", tenant="nobody's") == []
 
 
@@ -272,7 +272,7 @@ def test_keys_of_another_document_can_not_be_touched(store: Store) -> None:
     commit(store, document("a", "fox"), document("b", "wolf"))
     with store.writing("", MODEL) as writer:
         (wolf,) = writer.chunks("b")
-        writer.commit([Change(source("a"), moved=((wolf.key, entry("stolen")),), deleted=(wolf.key,))])
+        writer.commit([StoreChange(source("a"), moved=((wolf.key, entry("stolen")),), deleted=(wolf.key,))])
     assert texts(store, "wolf") == ["wolf"]
     assert store.verify() == []
 
@@ -363,23 +363,25 @@ def test_a_document_changes_chunk_by_chunk(store: Store) -> None:
         one, two, three = writer.chunks("a")
         assert (one.content_hash, one.words_hash, one.has_vector) == (hashed("one fox"), hashed("words one fox"), True)
         moved = replace(entry("three whales", 2, name="moved"), terms=(), vector=None)
-        change = Change(source("a", "2", title="New"), (entry("new bear", 1),), ((three.key, moved),), (), (two.key,))
+        change = StoreChange(
+            source("a", "2", title="New"), (entry("new bear", 1),), ((three.key, moved),), (), (two.key,)
+        )
         writer.commit([change])
         assert [stored.key for stored in writer.chunks("a")][::2] == [one.key, three.key]
         assert writer.known()["a"].fingerprint == "2"
     assert texts(store, "wolves") == []
     assert texts(store, "whales") == ["three whales"] == near(store, "three whales", limit=1)
     assert texts(store, "bear") == ["new bear"]
-    (found,) = store.shelf("").fetch([three.key])
+    (found,) = store.reading("").fetch([three.key])
     assert found.record["chunk_id"] == moved.chunk_id
     assert found.source.metadata["title"] == "New"
-    assert store.shelf("").fetch_ids([entry("three whales", 2, name="a").chunk_id]) == []
+    assert store.reading("").fetch_ids([entry("three whales", 2, name="a").chunk_id]) == []
     assert store.verify() == []
 
 
 def test_metadata_that_change_are_filtered_by_anew(store: Store) -> None:
     commit(store, document("a", "fox", labels=["old", "both"], space_key="X"))
-    commit(store, Change(source("a", "2", labels=["new", "both"])))
+    commit(store, StoreChange(source("a", "2", labels=["new", "both"])))
     for label, there in (("old", False), ("new", True), ("both", True)):
         assert bool(texts(store, "fox", filters=Filters(labels=(label,)))) == there
     assert texts(store, "fox", filters=Filters(space="X")) == []
@@ -396,7 +398,7 @@ def test_vectors_are_known_by_what_was_embedded(store: Store) -> None:
         assert not bear.has_vector
         vector = entry("bear").vector
         assert vector is not None
-        writer.commit([Change(source("b", "2"), revectored=((bear.key, vector),))])
+        writer.commit([StoreChange(source("b", "2"), revectored=((bear.key, vector),))])
         assert writer.chunks("b")[0].has_vector
     assert near(store, "bear", limit=1) == ["bear"]
     assert store.verify() == []
@@ -417,7 +419,7 @@ def test_all_of_a_commit_or_nothing(store: Store) -> None:
     short = replace(entry("torn"), vector=b"\x00")
     with store.writing("", MODEL) as writer:
         with pytest.raises(StoreError, match="16 numbers"):
-            writer.commit([document("b", "wolf"), Change(source("c"), (short,))], ["a"])
+            writer.commit([document("b", "wolf"), StoreChange(source("c"), (short,))], ["a"])
         assert list(writer.known()) == ["a"]
         writer.commit([document("d", "bear")])
     assert (texts(store, "fox"), texts(store, "wolf"), texts(store, "bear")) == (["fox"], [], ["bear"])
@@ -435,9 +437,9 @@ def test_another_model_is_refused_while_there_are_vectors(store: Store) -> None:
         writer.commit([document("b", "wolf", vectors=False)], ["a"])
     assert store.model() is None
     with store.writing("", Model("another", 2)) as writer:
-        writer.commit([Change(source("c"), (replace(entry("bear"), vector=b"\x7f\x00"),))])
+        writer.commit([StoreChange(source("c"), (replace(entry("bear"), vector=b"\x7f\x00"),))])
     assert store.model() == Model("another", 2)
-    (found,) = store.shelf("").nearest(np.array([1.0, 0.0], dtype=np.float32), ALL, 5)
+    (found,) = store.reading("").nearest(np.array([1.0, 0.0], dtype=np.float32), ALL, 5)
     assert found[1] == pytest.approx(1.0)
     assert store.verify() == []
 
@@ -445,7 +447,7 @@ def test_another_model_is_refused_while_there_are_vectors(store: Store) -> None:
 def test_a_query_of_another_dimension_is_refused(store: Store) -> None:
     commit(store, document("a", "fox"))
     with pytest.raises(StoreError, match="16 numbers"):
-        store.shelf("").nearest(np.ones(4, dtype=np.float32), ALL, 5)
+        store.reading("").nearest(np.ones(4, dtype=np.float32), ALL, 5)
 
 
 def test_what_was_committed_is_there_for_the_next_who_opens_it(opening: Opening) -> None:
@@ -461,16 +463,16 @@ def test_what_was_committed_is_there_for_the_next_who_opens_it(opening: Opening)
 
 
 def test_a_moment_holds_while_others_write(opening: Opening) -> None:
-    reader, writer = opening(), opening()
+    first, writer = opening(), opening()
     commit(writer, document("a", "old fox"))
-    with reader.shelf("") as shelf:
-        (before,) = shelf.lexical(["fox"], ALL, 5)
+    with first.reading("") as reader:
+        (before,) = reader.lexical(["fox"], ALL, 5)
         commit(writer, document("b", "new fox"), removed=("a",))
-        assert [one.key for one in shelf.lexical(["fox"], ALL, 5)] == [before.key]
-        assert shelf.fetch([before.key])[0].record["normalized_text"] == "old fox"
-        assert [key for key, _ in shelf.nearest(vector_of("fox"), ALL, 5)] == [before.key]
-        assert shelf.statistics(["fox"]).chunks == 1
-    assert texts(reader, "fox") == ["new fox"] == near(reader, "fox")
+        assert [one.key for one in reader.lexical(["fox"], ALL, 5)] == [before.key]
+        assert reader.fetch([before.key])[0].record["normalized_text"] == "old fox"
+        assert [key for key, _ in reader.nearest(vector_of("fox"), ALL, 5)] == [before.key]
+        assert reader.statistics(["fox"]).chunks == 1
+    assert texts(first, "fox") == ["new fox"] == near(first, "fox")
 
 
 def test_a_second_writer_waits_and_is_told_who_writes(opening: Opening) -> None:
@@ -525,8 +527,8 @@ def test_a_store_is_what_was_last_written(
                     expected.pop((tenant, name), None)
         for tenant in ("", "t"):
             own = [text for (owner, _), said in expected.items() if owner == tenant for text in said]
-            with store.shelf(tenant) as shelf:
-                statistics = shelf.statistics(WORDS)
+            with store.reading(tenant) as reader:
+                statistics = reader.statistics(WORDS)
             assert statistics.chunks == len(own)
             for word in WORDS:
                 assert statistics.frequencies.get(word, 0) == sum(word in text.split() for text in own)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from spanwise.checks import Finding, check
     from spanwise.chunking.line_window import Window
     from spanwise.chunking.pieces import Piece
-    from spanwise.chunking.proposers import Estimate, Proposer, Report
+    from spanwise.chunking.proposers import Estimate, Proposer, ProposerReport
     from spanwise.documents.document import Block, Document, LeftOut, Link, Metadata, Page, Part
     from spanwise.documents.span import Span
     from spanwise.errors import (
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         UnreadableError,
     )
     from spanwise.pipeline.chunk import chunk, estimate, read, read_pages, read_text
-    from spanwise.pipeline.service_plans import ChosenPlan, plan
+    from spanwise.pipeline.service_plans import ServicePlan, plan
     from spanwise.pipeline.vault import Vault, read_vault
     from spanwise.records.chunk import Chunk
     from spanwise.records.dialects import translate
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Block": "documents.document",
-    "ChosenPlan": "pipeline.service_plans",
     "Chunk": "records.chunk",
     "Document": "documents.document",
     "DocumentError": "errors",
@@ -56,7 +55,8 @@ _HOMES = {
     "Part": "documents.document",
     "Piece": "chunking.pieces",
     "Proposer": "chunking.proposers",
-    "Report": "chunking.proposers",
+    "ProposerReport": "chunking.proposers",
+    "ServicePlan": "pipeline.service_plans",
     "Span": "documents.span",
     "SpanwiseError": "errors",
     "StoreError": "errors",
@@ -79,22 +79,25 @@ _HOMES = {
     "translate": "records.dialects",
 }
 
+_FORMER_NAMES = {"ChosenPlan": "ServicePlan", "Report": "ProposerReport"}
+
 __all__ = [
-    "Block", "ChosenPlan", "Chunk", "Document", "DocumentError", "EndpointError", "Estimate", "Explanation", "Finding",
-    "Hit", "Hits", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part",
-    "Piece", "Proposer", "Report", "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError",
-    "Vault", "Weights", "Window", "check", "chunk", "estimate", "open_store", "plan", "read", "read_pages", "read_text",
-    "read_vault", "search", "translate",
+    "Block", "Chunk", "Document", "DocumentError", "EndpointError", "Estimate", "Explanation", "Finding", "Hit",
+    "Hits", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece",
+    "Proposer", "ProposerReport", "ServicePlan", "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer",
+    "UnreadableError", "Vault", "Weights", "Window", "check", "chunk", "estimate", "open_store", "plan", "read",
+    "read_pages", "read_text", "read_vault", "search", "translate",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
     """Load a public name when it is first asked for: importing the package costs next to nothing."""
-    if name not in _HOMES:
+    current = _FORMER_NAMES.get(name, name)
+    if current not in _HOMES:
         raise AttributeError(f"module 'spanwise' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f"spanwise.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"spanwise.{_HOMES[current]}"), current)
     globals()[name] = value
     return value
 

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from spanwise.checks.against_source import Range, Stated, coverage_faults, source_faults, wrong_links
+from spanwise.checks.against_source import Range, StatedLinks, coverage_faults, source_faults, wrong_links
 from spanwise.checks.findings import RULES, WARNINGS, Faults, Finding, Record
-from spanwise.checks.in_dialects import DIALECT_CHECKS, Terms, dialect_of
+from spanwise.checks.in_dialects import DIALECT_CHECKS, CheckSettings, dialect_of
 from spanwise.checks.one_document import Together
 from spanwise.checks.one_record import alone_faults, piece_faults, shape_faults
 from spanwise.checks.parents import Nesting, terms_at
-from spanwise.checks.strategy_promises import PROMISES, Case
+from spanwise.checks.strategy_promises import PROMISES, PromiseCheck
 from spanwise.checks.warnings import Oddities, empty_sections
 from spanwise.chunking.strategies import STRATEGIES, as_counted, strategy_of
 from spanwise.documents.document import Document
@@ -26,7 +26,7 @@ from spanwise.records.loaders import Recorded
 from spanwise.records.record import is_parent
 from spanwise.text.tokens import Tokenizer, tokenizer_of
 
-__all__ = ["RULES", "WARNINGS", "Checker", "Finding", "Terms", "check"]
+__all__ = ["RULES", "WARNINGS", "CheckSettings", "Checker", "Finding", "check"]
 
 Source = Callable[[Record], Document | None]
 """Finds the document that a record comes from; None if there is none. It may raise a SpanwiseError, which is told."""
@@ -46,9 +46,9 @@ def check(
     documents = {one.document_id: one for one in ((source,) if isinstance(source, Document) else source)}
     counting = tokenizer_of(tokenizer)
 
-    def terms(record: Record) -> Terms:
+    def terms(record: Record) -> CheckSettings:
         strategy = strategy_of(record.get("strategy", "structure"))
-        return Terms(counting, strategy.name, options_of(strategy.options, options))
+        return CheckSettings(counting, strategy.name, options_of(strategy.options, options))
 
     checker = Checker(terms, (lambda record: documents.get(record["document_id"])) if documents else None)
     findings = [
@@ -68,14 +68,14 @@ class _Open(NamedTuple):
     nesting: Nesting
     cores: dict[bool, list[Range]]  # by whether they are those of parents
     before: dict[bool, Record]
-    links: list[Stated]
+    links: list[StatedLinks]
 
 
 class Checker:
     """Takes the records of a file in order and gives what it finds."""
 
     def __init__(
-        self, terms: Callable[[Record], Terms], source: Source | None = None, dialect: str | None = None
+        self, terms: Callable[[Record], CheckSettings], source: Source | None = None, dialect: str | None = None
     ) -> None:
         """Check under the terms that hold for a record, and beside the source if there is one."""
         self._terms, self._source, self._dialect = terms, source, dialect
@@ -133,7 +133,7 @@ class Checker:
         yield from (finding._replace(chunk=chunk, document=name) for finding in odd)
         opened.before[parent] = record
 
-    def _faults(self, record: Record, terms: Terms, opened: _Open) -> Faults:
+    def _faults(self, record: Record, terms: CheckSettings, opened: _Open) -> Faults:
         """Check one record: alone, beside those before it, and beside its source."""
         limit, broken = terms.options.max_tokens, list(piece_faults(record))
         yield from broken
@@ -147,10 +147,10 @@ class Checker:
         yield from beside
         if not beside:
             core = record["char_start"], record["char_end"]
-            opened.links.append(Stated(record["chunk_id"], core, record["navigation"].get("url")))
+            opened.links.append(StatedLinks(record["chunk_id"], core, record["navigation"].get("url")))
         if not beside and record["strategy"] in PROMISES:
             before = opened.before.get(is_parent(record))
-            case = Case(record, before, opened.document, terms.tokenizer, terms.options, opened.nesting.parent)
+            case = PromiseCheck(record, before, opened.document, terms.tokenizer, terms.options, opened.nesting.parent)
             yield from PROMISES[record["strategy"]](case)
         cores = opened.cores.setdefault(is_parent(record), [])
         cores.extend((piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == "core")
@@ -161,7 +161,7 @@ class Checker:
         for rule, reason in opened.nesting.end_faults():
             yield Finding("violation", rule, reason, chunk, opened.name)
 
-    def _turned_to(self, record: Record, name: str, terms: Terms) -> Iterator[Finding]:
+    def _turned_to(self, record: Record, name: str, terms: CheckSettings) -> Iterator[Finding]:
         """Close the document before, when a record begins another one."""
         key = record["document_id"]
         if self._open and self._open.key == key:

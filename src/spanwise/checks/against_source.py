@@ -80,7 +80,7 @@ def _place_faults(record: Record, document: Document) -> Faults:
             yield "place", f"navigation.{name} is not that of the first core block"
 
 
-class Stated(NamedTuple):
+class StatedLinks(NamedTuple):
     """A chunk, its core, and the link that it states."""
 
     chunk_id: str
@@ -88,7 +88,7 @@ class Stated(NamedTuple):
     url: str | None
 
 
-def wrong_links(document: Document, stated: Sequence[Stated]) -> Iterator[tuple[str, str]]:
+def wrong_links(document: Document, stated: Sequence[StatedLinks]) -> Iterator[tuple[str, str]]:
     """Give the chunks whose links don't lead to their first words, and why; all are made anew at once."""
     made = links_to(document, [one.core for one in stated])
     for one, url in zip(stated, made, strict=True):

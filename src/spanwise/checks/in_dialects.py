@@ -27,7 +27,7 @@ _MARKS: Final = {
 }  # fmt: skip
 
 
-class Terms(NamedTuple):
+class CheckSettings(NamedTuple):
     """What holds for a record: the tokenizer and the options of its strategy."""
 
     tokenizer: Tokenizer
@@ -107,7 +107,9 @@ class _Documents:
 class SpecCheck:
     """Checks `spec-v1`."""
 
-    def __init__(self, terms: Callable[[Record], Terms], source: Callable[[Record], Document | None] | None) -> None:
+    def __init__(
+        self, terms: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
+    ) -> None:
         """Begin before the first record."""
         self._terms, self._documents = terms, _Documents(source)
         self._key: str | None = None
@@ -139,7 +141,7 @@ class SpecCheck:
         """Close the last document."""
         yield from self._close()
 
-    def _turned_to(self, record: Record, name: str, terms: Terms) -> Iterator[Finding]:
+    def _turned_to(self, record: Record, name: str, terms: CheckSettings) -> Iterator[Finding]:
         if record["document_id"] == self._key:
             return
         yield from self._close()
@@ -167,7 +169,7 @@ class SpecCheck:
                 yield Finding("violation", rule, reason, None, self._name)
         self._document = None
 
-    def _faults(self, record: Record, terms: Terms) -> Faults:
+    def _faults(self, record: Record, terms: CheckSettings) -> Faults:
         start, end, text = record["char_start"], record["char_end"], record["md_text"]
         place = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
         if record["chunk_id"] != sha256(":".join(map(str, place))):
@@ -230,7 +232,9 @@ def _made_of(text: str, source: str, cores: list[Range]) -> Faults:
 class ConfluenceCheck:
     """Checks `confluence`."""
 
-    def __init__(self, terms: Callable[[Record], Terms], source: Callable[[Record], Document | None] | None) -> None:
+    def __init__(
+        self, terms: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
+    ) -> None:
         """Begin before the first record."""
         self._terms, self._documents = terms, _Documents(source)
         self._page: str | None = None
@@ -263,7 +267,7 @@ class ConfluenceCheck:
         """Close the last page."""
         yield from self._close()
 
-    def _turned_to(self, record: Record, page: str, terms: Terms) -> Iterator[Finding]:
+    def _turned_to(self, record: Record, page: str, terms: CheckSettings) -> Iterator[Finding]:
         if page == self._page:
             return
         yield from self._close()
@@ -290,7 +294,7 @@ class ConfluenceCheck:
             reason = f"the cores and the page differ: {said} stands where the page says {wanted}"
             yield Finding("violation", rule, reason, None, self._page)
 
-    def _faults(self, record: Record, named: re.Match[str], terms: Terms) -> Faults:
+    def _faults(self, record: Record, named: re.Match[str], terms: CheckSettings) -> Faults:
         core, before, after = (record[f"{role}_block_indices"] for role in ("core", "overlap_prev", "overlap_next"))
         if record["chunk_id"] in self._ids:
             yield "identity", "chunk_id stands twice on this page"

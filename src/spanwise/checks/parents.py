@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from spanwise.checks.findings import Faults, Record, shortened
-from spanwise.checks.in_dialects import Terms
+from spanwise.checks.in_dialects import CheckSettings
 from spanwise.records.record import TWO_LEVELS, is_parent
 
 
-def terms_at(terms: Terms, record: Record) -> Terms:
+def terms_at(terms: CheckSettings, record: Record) -> CheckSettings:
     """Give what holds for a record of its level: a parent has a limit of its own."""
     if not is_parent(record):
         return terms

@@ -16,7 +16,7 @@ _APART: Final = frozenset({"table", "code"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 
 
-class Case(NamedTuple):
+class PromiseCheck(NamedTuple):
     """A record, the one before it in its document, and what both were made from and with.
 
     The one before is of the same level; `parent` is the last parent, where there are two levels.
@@ -62,7 +62,7 @@ def ranges_of(record: Record, role: str) -> list[tuple[int, int]]:
     return [(piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == role]
 
 
-def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None, most: int | None = None) -> Faults:
+def _whole_if_they_fit(case: PromiseCheck, kinds: frozenset[str] | None, most: int | None = None) -> Faults:
     """Blocks that fit stay whole; the tokens that tags cost are not theirs, and close calls are left alone."""
     room = case.room if most is None or case.room is None else min(case.room, most)
     for block in case.cut_blocks():
@@ -72,14 +72,14 @@ def _whole_if_they_fit(case: Case, kinds: frozenset[str] | None, most: int | Non
                 yield "promise", f"a {block.kind} of {size} tokens is cut, though {room} would fit"
 
 
-def _structure(case: Case) -> Faults:
+def _structure(case: PromiseCheck) -> Faults:
     yield from _structure_sections(case)
     yield from _whole_if_they_fit(case, None)
     yield from _structure_overlap(case)
     yield from _repeated_head(case)
 
 
-def _smart(case: Case) -> Faults:
+def _smart(case: PromiseCheck) -> Faults:
     """Only paragraphs are cut by topic; where `structure` stepped in, it keeps its own promises but for that."""
     if "smart" in case.record["metadata"].get("extra", {}):
         yield from _structure_sections(case)
@@ -88,7 +88,7 @@ def _smart(case: Case) -> Faults:
     yield from _repeated_head(case)
 
 
-def _structure_sections(case: Case) -> Faults:
+def _structure_sections(case: PromiseCheck) -> Faults:
     record, blocks = case.record, case.document.blocks
     first, last = record["block_start_idx"], record["block_end_idx"]
     closing = [index for index in range(first, last + 1) if blocks[index].kind in _CLOSING]
@@ -100,7 +100,7 @@ def _structure_sections(case: Case) -> Faults:
         yield "promise", f"a {mixed[0]} stands in one chunk with other blocks"
 
 
-def _structure_overlap(case: Case) -> Faults:
+def _structure_overlap(case: PromiseCheck) -> Faults:
     overlap = case.overlap()
     if not overlap or not case.before:
         return
@@ -115,7 +115,7 @@ def _structure_overlap(case: Case) -> Faults:
         yield "promise", f"overlap has {size} tokens, more than overlap_tokens ({case.options.overlap_tokens})"
 
 
-def _repeated_head(case: Case) -> Faults:
+def _repeated_head(case: PromiseCheck) -> Faults:
     """Later parts of a table repeat its head."""
     head = table_head(case.document.blocks, case.record["core_block_indices"][0])
     if not head or case.record["char_start"] < head.end:
@@ -128,7 +128,7 @@ def _repeated_head(case: Case) -> Faults:
         yield "promise", "a later part of a table doesn't repeat its head, and doesn't say so"
 
 
-def _hierarchical(case: Case) -> Faults:
+def _hierarchical(case: PromiseCheck) -> Faults:
     yield from _repeated_head(case)
     if is_parent(case.record):
         yield from _whole_if_they_fit(case, None)
@@ -142,7 +142,7 @@ def _hierarchical(case: Case) -> Faults:
             yield "promise", "overlap comes from another parent"
 
 
-def _child_sections(case: Case) -> Faults:
+def _child_sections(case: PromiseCheck) -> Faults:
     """Check that headings only begin a child, that a table or code stands alone, that blocks which fit are whole."""
     body = _after_leads(case.core)
     over = [block for block in body[:-1] if block.kind in _CLOSING]
@@ -156,7 +156,7 @@ def _child_sections(case: Case) -> Faults:
         yield from _whole_if_they_fit(case, None)
 
 
-def _makes_room(case: Case) -> bool:
+def _makes_room(case: PromiseCheck) -> bool:
     """Whether a block may be cut though it fits: where the parent cuts it, and where it makes room for a heading."""
     parent, blocks = case.parent, case.document.blocks
     for index in case.record["core_block_indices"]:
@@ -168,7 +168,7 @@ def _makes_room(case: Case) -> bool:
     return False
 
 
-def _parent_sections(case: Case) -> Faults:
+def _parent_sections(case: PromiseCheck) -> Faults:
     """Check that a parent stays in the section that it begins in, and that a section which fits is not divided."""
     first, before = case.core[0], case.before
     outside = first.headings_path[:-1] if first.kind == "heading" else first.headings_path
@@ -192,7 +192,7 @@ def _after_leads(blocks: Sequence[Block]) -> Sequence[Block]:
     return blocks[body:]
 
 
-def _fixed(case: Case) -> Faults:
+def _fixed(case: PromiseCheck) -> Faults:
     if case.options.template == "plain":  # under a template the room is that of the longest headings
         yield from _whole_if_they_fit(case, frozenset({"paragraph", "heading", "html"}))
     overlap = case.overlap()
@@ -206,7 +206,7 @@ def _fixed(case: Case) -> Faults:
         yield "promise", "there is overlap, though overlap_ratio is 0"
 
 
-def _simple(case: Case) -> Faults:
+def _simple(case: PromiseCheck) -> Faults:
     from pyuegc import EGC
 
     text, most = case.record["normalized_text"], case.options.max_chars
@@ -214,13 +214,13 @@ def _simple(case: Case) -> Faults:
         yield "promise", f"{len(text)} characters are more than max_chars ({most}): {shortened(text)}"
 
 
-def _one_type(case: Case) -> Faults:
+def _one_type(case: PromiseCheck) -> Faults:
     types = {block.section_type for block in case.core}
     if len(types) > 1:
         yield "promise", f"section types are mixed: {', '.join(sorted(str(kind) for kind in types))}"
 
 
-def _heading(case: Case) -> Faults:
+def _heading(case: PromiseCheck) -> Faults:
     yield from _one_type(case)
     opening = [
         block for block in case.core if block.kind == "heading" and (block.level or 0) <= case.options.split_level
@@ -231,7 +231,7 @@ def _heading(case: Case) -> Faults:
         yield "promise", "there is overlap, which this strategy doesn't have"
 
 
-def _window(case: Case) -> Faults:
+def _window(case: PromiseCheck) -> Faults:
     yield from _one_type(case)
     yield from _whole_if_they_fit(case, None)
     size = sum(case.tokens(*span) for span in case.overlap())
@@ -239,7 +239,7 @@ def _window(case: Case) -> Faults:
         yield "promise", f"overlap has {size} tokens, more than overlap_tokens ({case.options.overlap_tokens})"
 
 
-def _sentence(case: Case) -> Faults:
+def _sentence(case: PromiseCheck) -> Faults:
     figures = [place for place, block in enumerate(case.core, 1) if block.kind == "figure"]
     overlap = case.overlap() + ranges_of(case.record, "overlap_next")
     if figures and figures != [len(case.core)]:
@@ -253,7 +253,7 @@ def _sentence(case: Case) -> Faults:
         yield from _sentence_ahead(case, case.before)
 
 
-def _sentence_length(case: Case) -> Faults:
+def _sentence_length(case: PromiseCheck) -> Faults:
     """Only one sentence alone, and what a page break tore, may be longer than max_chars."""
     record, most = case.record, int(case.options.max_chars)
     one = len(sentence_ends(case.document.text, record["char_start"], record["char_end"])) == 1
@@ -263,7 +263,7 @@ def _sentence_length(case: Case) -> Faults:
         yield "promise", f"{length} characters are more than {most}, and it is not one sentence of one page"
 
 
-def _sentence_torn(case: Case, before: Record) -> Faults:
+def _sentence_torn(case: PromiseCheck, before: Record) -> Faults:
     """Find a sentence that is cut though it fits, where both its ends are seen."""
     text, cut, room = case.document.text, before["char_end"], case.room
     same_page = before["page_end"] == case.record["page_start"]
@@ -276,7 +276,7 @@ def _sentence_torn(case: Case, before: Record) -> Faults:
         yield "promise", f"a sentence of {case.tokens(start, end)} tokens is cut, though {room} would fit"
 
 
-def _sentence_ahead(case: Case, before: Record) -> Faults:
+def _sentence_ahead(case: PromiseCheck, before: Record) -> Faults:
     """Check what the chunk before shows of this one: its beginning, and little of it; at a cut inside a word more."""
     text, start = case.document.text, case.record["char_start"]
     ahead, end = ranges_of(before, "overlap_next"), before["char_end"]
@@ -295,7 +295,7 @@ def _sentence_ahead(case: Case, before: Record) -> Faults:
         yield "promise", f"with overlap {len(before['full_text'])} characters are more than {most * 6 // 5}"
 
 
-def _blocks(case: Case) -> Faults:
+def _blocks(case: PromiseCheck) -> Faults:
     options = case.options
     yield from _whole_if_they_fit(case, None, options.core_tokens)
     if case.cut_blocks() and len(case.core) > 1:
@@ -310,7 +310,7 @@ def _blocks(case: Case) -> Faults:
         yield from _blocks_beside(case, case.before)
 
 
-def _blocks_core(case: Case) -> Faults:
+def _blocks_core(case: PromiseCheck) -> Faults:
     """Only a figure, and a character that is larger by itself, may be over the size that is given for cores."""
     from pyuegc import EGC
 
@@ -322,7 +322,7 @@ def _blocks_core(case: Case) -> Faults:
         yield "promise", f"the core has {size} tokens, more than core_tokens ({most})"
 
 
-def _blocks_beside(case: Case, before: Record) -> Faults:
+def _blocks_beside(case: PromiseCheck, before: Record) -> Faults:
     """Check that what two neighbours show of each other is the edge of a core, in whole blocks but for one alone."""
     afar = case.options.core_tokens is not None
     shown = (("overlap_prev", case.record, before), ("overlap_next", before, case.record))
@@ -343,7 +343,7 @@ def _blocks_beside(case: Case, before: Record) -> Faults:
             yield "promise", f"{role} tears a block, though it holds another one whole"
 
 
-PROMISES: Final[dict[str, Callable[[Case], Faults]]] = {
+PROMISES: Final[dict[str, Callable[[PromiseCheck], Faults]]] = {
     "structure": _structure,
     "fixed": _fixed,
     "heading": _heading,

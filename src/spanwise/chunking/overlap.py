@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from spanwise.chunking.packing import Range
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import Task, block_at
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import ChunkingTask, block_at
 from spanwise.text.cuts import Cutter, cell_cuts, line_cuts, sentence_cuts, word_break, word_starts
 from spanwise.text.sentences import sentence_starts
 
@@ -17,7 +17,9 @@ _LOOK_BACK: Final = 64  # enough for an abbreviation or a number before the plac
 _LOOK_AHEAD: Final = 16  # enough for the word that a sentence begins with
 
 
-def sentence_or_word_start(task: Task, previous: Plan, tokens: int, closed: frozenset[str]) -> int | None:
+def sentence_or_word_start(
+    task: ChunkingTask, previous: PlannedCore, tokens: int, closed: frozenset[str]
+) -> int | None:
     """Give the earliest sentence start from which at most `tokens` tokens lead to the core's end, else a word.
 
     A block of a `closed` kind is taken whole or not at all.
@@ -37,13 +39,13 @@ def sentence_or_word_start(task: Task, previous: Plan, tokens: int, closed: froz
     return None
 
 
-def prose_start(task: Task, previous: Plan, free: int) -> int | None:
+def prose_start(task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
     """Give where overlap of at most `overlap_tokens` starts in prose; where little is free there is none."""
     wanted = task.options.overlap_tokens
     return sentence_or_word_start(task, previous, min(free, wanted), NOT_PROSE) if free >= wanted // 8 else None
 
 
-def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free: int) -> int | None:
+def nearest_start(task: ChunkingTask, previous: PlannedCore, share: tuple[int, int, int], free: int) -> int | None:
     """Give the sentence start nearest to `share[1]` tokens before the core's end that lies within the other two.
 
     Without one it is the word nearest to it. Never more than `free` tokens.
@@ -65,7 +67,7 @@ def nearest_start(task: Task, previous: Plan, share: tuple[int, int, int], free:
     return min(counted, default=(0, None))[1]
 
 
-def tail_start(task: Task, core: Plan, tokens: int, *, torn: bool = False) -> int | None:
+def tail_start(task: ChunkingTask, core: PlannedCore, tokens: int, *, torn: bool = False) -> int | None:
     """Give where the last leaves of a core start that have at most so many tokens together.
 
     Where the last one alone has more, it is a sentence, line or cell of it, else a word; a figure is never torn. Behind
@@ -84,7 +86,7 @@ def tail_start(task: Task, core: Plan, tokens: int, *, torn: bool = False) -> in
     return start
 
 
-def head_end(task: Task, core: Plan, tokens: int, *, torn: bool = False) -> int | None:
+def head_end(task: ChunkingTask, core: PlannedCore, tokens: int, *, torn: bool = False) -> int | None:
     """Give where the first leaves of a core end that have at most so many tokens together; else as `tail_start`."""
     end: int | None = None
     for leaf, kind in _leaves(task, core, range(core.first, core.last + 1)):
@@ -99,7 +101,7 @@ def head_end(task: Task, core: Plan, tokens: int, *, torn: bool = False) -> int 
     return end
 
 
-def _leaves(task: Task, core: Plan, indices: Iterable[int]) -> Iterator[tuple[Range, str]]:
+def _leaves(task: ChunkingTask, core: PlannedCore, indices: Iterable[int]) -> Iterator[tuple[Range, str]]:
     """Give what of each content block lies in a core, with its kind."""
     for index in indices:
         block = task.document.blocks[index]
@@ -107,7 +109,7 @@ def _leaves(task: Task, core: Plan, indices: Iterable[int]) -> Iterator[tuple[Ra
             yield (max(block.start, core.start), min(block.end, core.end)), block.kind
 
 
-def _tail_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None:
+def _tail_of_leaf(task: ChunkingTask, leaf: Range, kind: str, tokens: int) -> int | None:
     """Give the first sentence, line or cell, else word, from which at most so many tokens lead to the leaf's end."""
     low, end = max(task.tokens.back(leaf[1], tokens), leaf[0] + 1), leaf[1]
     begin = max(leaf[0], low - _LOOK_BACK)
@@ -118,7 +120,7 @@ def _tail_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None
     return next((starts[0] for starts in found if starts), None)
 
 
-def _head_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None:
+def _head_of_leaf(task: ChunkingTask, leaf: Range, kind: str, tokens: int) -> int | None:
     """Give the last sentence, line or cell, else word, to whose end at most so many tokens lead from the start."""
     text, start = task.text, leaf[0]
     high = min(task.tokens.reach(start, tokens), leaf[1] - 1)
@@ -131,13 +133,13 @@ def _head_of_leaf(task: Task, leaf: Range, kind: str, tokens: int) -> int | None
     return ends[-1] if ends else None
 
 
-def _inner_cuts(task: Task, kind: str) -> Cutter:
+def _inner_cuts(task: ChunkingTask, kind: str) -> Cutter:
     if kind in {"code", "table"}:
         return line_cuts(task.text) if kind == "code" else cell_cuts(task.text)
     return sentence_cuts(task.text, lambda: task.language)
 
 
-def _back(task: Task, previous: Plan, tokens: int) -> int:
+def _back(task: ChunkingTask, previous: PlannedCore, tokens: int) -> int:
     """Give the place in a core from which so many tokens lead to its end; what is left out between takes none."""
     ranges = task.core_ranges(previous.start, previous.end) if task.holes else [(previous.start, previous.end)]
     for start, end in reversed(ranges):
@@ -148,7 +150,7 @@ def _back(task: Task, previous: Plan, tokens: int) -> int:
     return previous.start
 
 
-def _stretches(task: Task, previous: Plan, low: int, closed: frozenset[str]) -> list[Range]:
+def _stretches(task: ChunkingTask, previous: PlannedCore, low: int, closed: frozenset[str]) -> list[Range]:
     """Give the ranges of the core from `low` on in which overlap may start; a closed block only at its very start."""
     blocks = task.document.blocks
     found: list[Range] = []
@@ -164,7 +166,7 @@ def _stretches(task: Task, previous: Plan, low: int, closed: frozenset[str]) -> 
     return found
 
 
-def _words(task: Task, spans: list[Range], low: int, high: int) -> list[int]:
+def _words(task: ChunkingTask, spans: list[Range], low: int, high: int) -> list[int]:
     starts = (word_starts(task.text, max(span[0], low - 1), min(span[1], high)) for span in spans if span[0] < high)
     whole = [start for span in spans for start in _whole(span, low, high)]
     return whole + [start for found in starts for start in found if start >= low]
@@ -174,7 +176,7 @@ def _whole(span: Range, low: int, high: int) -> Iterable[int]:
     return (span[0],) if low <= span[0] < high else ()
 
 
-def _sentences(task: Task, span: Range, low: int, high: int) -> list[int]:
+def _sentences(task: ChunkingTask, span: Range, low: int, high: int) -> list[int]:
     start, end = max(span[0], low - _LOOK_BACK), min(span[1], high + _LOOK_AHEAD)
     starts = sentence_starts(task.text, start, end, task.language) if start < end else []
     return [place for place in starts if low <= place < high]

@@ -33,7 +33,7 @@ class Piece(_PieceFields):
         return tuple.__new__(cls, (start, end, role, joiner))
 
 
-class Around(NamedTuple):
+class OverlapChoices(NamedTuple):
     """What only some plans say: gaps of the core that one space stands for, and overlap that is already found.
 
     `before` are places where overlap from the core before may start, `after` where overlap from the core after may
@@ -59,7 +59,7 @@ def choices_of(starts: Sequence[int], ends: Sequence[int]) -> list[tuple[tuple[i
     return [((starts[min(rank, len(starts) - 1)],), (ends[min(rank, len(ends) - 1)],)) for rank in ranks] + one_side
 
 
-class Repeated(NamedTuple):
+class RepeatedContext(NamedTuple):
     """Context of one chunk: ranges before and after its core, or the news that there was no room for them."""
 
     before: tuple[tuple[int, int], ...] = ()
@@ -68,10 +68,10 @@ class Repeated(NamedTuple):
     joiner: str = "\n"  # between context and core
 
 
-NOTHING: Final = Repeated()
+NO_CONTEXT: Final = RepeatedContext()
 
 
-class Plan(NamedTuple):
+class PlannedCore(NamedTuple):
     """A core as a strategy plans it: its range, its first and last block, and whether overlap may stand before it."""
 
     start: int
@@ -79,10 +79,10 @@ class Plan(NamedTuple):
     first: int
     last: int
     overlap: bool = False
-    around: Around | None = None
+    around: OverlapChoices | None = None
 
 
-class Settled(NamedTuple):
+class SettledChunk(NamedTuple):
     """A finished chunk without its document: its core, the exact count, and what stands around the core.
 
     `pieces` is empty where the chunk is its core and nothing else.
@@ -104,19 +104,21 @@ class Settled(NamedTuple):
         return self.pieces or (Piece(self.start, self.end),)
 
 
-def alone(start: int, end: int, first: int, last: int, token_count: int) -> Settled:
-    """Give a chunk that is its core and nothing else; without a call of `Settled`, which takes twice the time."""
-    return tuple.__new__(Settled, (start, end, first, last, token_count, (), "", False, False))
+def alone(start: int, end: int, first: int, last: int, token_count: int) -> SettledChunk:
+    """Give a chunk that is its core and nothing else; without a call of `SettledChunk`, which takes twice the time."""
+    return tuple.__new__(SettledChunk, (start, end, first, last, token_count, (), "", False, False))
 
 
-def nested(parents: Sequence[Settled], children: Sequence[Settled]) -> tuple[Sequence[Settled], list[int | None]]:
+def nested(
+    parents: Sequence[SettledChunk], children: Sequence[SettledChunk]
+) -> tuple[Sequence[SettledChunk], list[int | None]]:
     """Put each parent before the children that lie in it, and say for each chunk where its parent stands.
 
     Without parents all chunks are of one level, and there is nothing to say.
     """
     if not parents:
         return children, []
-    row, homes, reached = list[Settled](), list[int | None](), 0
+    row, homes, reached = list[SettledChunk](), list[int | None](), 0
     for parent in parents:
         home = len(row)
         row.append(parent)

@@ -12,10 +12,19 @@ from itertools import pairwise
 from typing import Protocol
 
 from spanwise.chunking.packing import Range, divide, fill
-from spanwise.chunking.pieces import NOTHING as NOTHING  # strategies, which answer with these, find them here
-from spanwise.chunking.pieces import Around, Piece, Plan, Settled, alone, choices_of, joiner_between, rendered
-from spanwise.chunking.pieces import Repeated as Repeated
-from spanwise.chunking.task import Task as Task
+from spanwise.chunking.pieces import NO_CONTEXT as NO_CONTEXT  # strategies, which answer with these, find them here
+from spanwise.chunking.pieces import (
+    OverlapChoices,
+    Piece,
+    PlannedCore,
+    SettledChunk,
+    alone,
+    choices_of,
+    joiner_between,
+    rendered,
+)
+from spanwise.chunking.pieces import RepeatedContext as RepeatedContext
+from spanwise.chunking.task import ChunkingTask as ChunkingTask
 from spanwise.documents.document import Document
 from spanwise.documents.span import without
 from spanwise.errors import LimitError
@@ -54,23 +63,23 @@ class Strategy(Protocol):
         """The kinds of blocks of which a part may repeat something; None where any core may."""
         ...
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Plan the cores, in order."""
         ...
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Say what a chunk repeats around its core."""
         ...
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Say where in the core before the overlap starts, with at most `free` tokens; None for no overlap."""
         ...
 
 
-def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settled]:
+def settle(task: ChunkingTask, strategy: Strategy, plans: Sequence[PlannedCore]) -> list[SettledChunk]:
     """Attach context and overlap to every planned core, and count each chunk exactly."""
-    done: list[Settled] = []
-    reached: Plan | None = None
+    done: list[SettledChunk] = []
+    reached: PlannedCore | None = None
     for place, found in enumerate(_at_first_sight(task, strategy, plans)):
         if found is not None:
             done.append(found)
@@ -81,17 +90,21 @@ def settle(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settle
     return done
 
 
-def _at_first_sight(task: Task, strategy: Strategy, plans: Sequence[Plan]) -> list[Settled | None]:
+def _at_first_sight(task: ChunkingTask, strategy: Strategy, plans: Sequence[PlannedCore]) -> list[SettledChunk | None]:
     """Settle the cores that are chunks as they stand, nearly all of them where nothing is to be repeated."""
     if strategy.repeating is None or not task.bare:
         return [None] * len(plans)
     rules = strategy.repeating, task.left_out, task.limit
-    return task.tokens.settle_alone(task.document.blocks, list(plans), rules, Settled)
+    return task.tokens.settle_alone(task.document.blocks, list(plans), rules, SettledChunk)
 
 
 def _settle_one(
-    task: Task, strategy: Strategy, plan: Plan, neighbours: tuple[Plan | None, Plan | None], done: list[Settled]
-) -> Plan | None:
+    task: ChunkingTask,
+    strategy: Strategy,
+    plan: PlannedCore,
+    neighbours: tuple[PlannedCore | None, PlannedCore | None],
+    done: list[SettledChunk],
+) -> PlannedCore | None:
     """Settle a core, or what it is cut into, and give the last of that."""
     previous, following = neighbours
     waiting = [plan]
@@ -107,12 +120,16 @@ def _settle_one(
 
 
 def _settled(
-    task: Task, strategy: Strategy, plan: Plan, previous: Plan | None, following: Plan | None
-) -> Settled | int:
+    task: ChunkingTask,
+    strategy: Strategy,
+    plan: PlannedCore,
+    previous: PlannedCore | None,
+    following: PlannedCore | None,
+) -> SettledChunk | int:
     """Finish one chunk, or give the number of tokens of its core with its context, if these are too many."""
     start, end, first, last, overlap, around = plan
     repeated = strategy.repeat(task, plan)
-    if repeated is NOTHING and around is None and task.bare and (first == last or not task.has_holes(start, end)):
+    if repeated is NO_CONTEXT and around is None and task.bare and (first == last or not task.has_holes(start, end)):
         if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, (Piece(start, end),))):
             return longer
         count = task.tokens.exact(start, end) + task.added
@@ -122,8 +139,12 @@ def _settled(
 
 
 def _in_context(
-    task: Task, strategy: Strategy, plan: Plan, repeated: Repeated, neighbours: tuple[Plan | None, Plan | None]
-) -> Settled | int:
+    task: ChunkingTask,
+    strategy: Strategy,
+    plan: PlannedCore,
+    repeated: RepeatedContext,
+    neighbours: tuple[PlannedCore | None, PlannedCore | None],
+) -> SettledChunk | int:
     """Finish a chunk that is more than a solid core, or whose core is too large."""
     start, end, first, last, overlap, around = plan
     previous, following = neighbours
@@ -135,22 +156,22 @@ def _in_context(
         return longer._replace(context_dropped=repeated.dropped)
     count = _exact(task, prefix, pieces)
     if count <= task.limit:
-        return Settled(start, end, first, last, count, pieces, prefix, False, repeated.dropped)
+        return SettledChunk(start, end, first, last, count, pieces, prefix, False, repeated.dropped)
     if first == last and task.document.blocks[first].kind == "figure":
-        if repeated is not NOTHING:  # what is too large already takes nothing along
-            pieces = _pieces(task, plan, NOTHING)
-            return Settled(start, end, first, last, _exact(task, prefix, pieces), pieces, prefix, True, True)
-        return Settled(start, end, first, last, count, pieces, prefix, True, repeated.dropped)
-    if repeated is not NOTHING and grapheme_break(task.text, start, end - 1) is None:
-        pieces = _pieces(task, plan, NOTHING)  # rather than cut a character, do without context
+        if repeated is not NO_CONTEXT:  # what is too large already takes nothing along
+            pieces = _pieces(task, plan, NO_CONTEXT)
+            return SettledChunk(start, end, first, last, _exact(task, prefix, pieces), pieces, prefix, True, True)
+        return SettledChunk(start, end, first, last, count, pieces, prefix, True, repeated.dropped)
+    if repeated is not NO_CONTEXT and grapheme_break(task.text, start, end - 1) is None:
+        pieces = _pieces(task, plan, NO_CONTEXT)  # rather than cut a character, do without context
         if (bare := _exact(task, prefix, pieces)) <= task.limit:
-            return Settled(start, end, first, last, bare, pieces, prefix, False, True)
+            return SettledChunk(start, end, first, last, bare, pieces, prefix, False, True)
     return count
 
 
 def _overlapped(
-    task: Task, strategy: Strategy, plan: Plan, previous: Plan, pieces: tuple[Piece, ...]
-) -> Settled | None:
+    task: ChunkingTask, strategy: Strategy, plan: PlannedCore, previous: PlannedCore, pieces: tuple[Piece, ...]
+) -> SettledChunk | None:
     """Put overlap before a chunk, shortened until everything fits; None where there is room for none."""
     prefix, prefix_tokens = task.prefix(plan.first)
     size = sum([task.tokens.count(piece.start, piece.end) + 1 for piece in pieces])
@@ -162,14 +183,18 @@ def _overlapped(
         longer = _with_overlap(task, pieces, previous, start)
         count = _exact(task, prefix, longer)
         if count <= task.limit:
-            return Settled(plan.start, plan.end, plan.first, plan.last, count, longer, prefix)
+            return SettledChunk(plan.start, plan.end, plan.first, plan.last, count, longer, prefix)
         free -= count - task.limit + 1
     return None
 
 
 def _surrounded(
-    task: Task, plan: Plan, pieces: tuple[Piece, ...], previous: Plan | None, following: Plan | None
-) -> Settled | None:
+    task: ChunkingTask,
+    plan: PlannedCore,
+    pieces: tuple[Piece, ...],
+    previous: PlannedCore | None,
+    following: PlannedCore | None,
+) -> SettledChunk | None:
     """Put the overlap that a plan asks for around its core, the best that fits; None where none does."""
     assert plan.around is not None  # else nobody asks
     prefix, _ = task.prefix(plan.first)
@@ -182,28 +207,28 @@ def _surrounded(
         if after and following:
             longer += _ahead(task, plan, following, after[0])
         if (count := _exact(task, prefix, longer)) <= task.limit:
-            return Settled(plan.start, plan.end, plan.first, plan.last, count, longer, prefix)
+            return SettledChunk(plan.start, plan.end, plan.first, plan.last, count, longer, prefix)
     return None
 
 
-def _ahead(task: Task, plan: Plan, following: Plan, end: int) -> tuple[Piece, ...]:
+def _ahead(task: ChunkingTask, plan: PlannedCore, following: PlannedCore, end: int) -> tuple[Piece, ...]:
     """Give the beginning of the next core as overlap."""
     assert plan.around is not None  # else nobody asks
     joiner = plan.around.joiner or joiner_between(task.text, plan.end, following.start)
     gaps = following.around.gaps if following.around else ()
-    start = following._replace(end=end, around=Around(gaps[: bisect_left(gaps, (end,))]))
+    start = following._replace(end=end, around=OverlapChoices(gaps[: bisect_left(gaps, (end,))]))
     first, *rest = _core_pieces(task, start)
     return tuple([Piece(*piece[:2], "overlap_next", piece.joiner) for piece in (first._replace(joiner=joiner), *rest)])
 
 
-def core_tokens(task: Task, plan: Plan) -> int:
+def core_tokens(task: ChunkingTask, plan: PlannedCore) -> int:
     """Count a core exactly, with the white space that joins its pieces and without what the embedder adds."""
-    return _exact(task, "", _pieces(task, plan, NOTHING)) - task.added
+    return _exact(task, "", _pieces(task, plan, NO_CONTEXT)) - task.added
 
 
-def _pieces(task: Task, plan: Plan, repeated: Repeated) -> tuple[Piece, ...]:
+def _pieces(task: ChunkingTask, plan: PlannedCore, repeated: RepeatedContext) -> tuple[Piece, ...]:
     core = _core_pieces(task, plan)
-    if repeated is NOTHING:
+    if repeated is NO_CONTEXT:
         return core
     pieces = [Piece(*span, "context", "\n" if index else "") for index, span in enumerate(repeated.before)]
     pieces += [core[0]._replace(joiner=repeated.joiner) if pieces else core[0], *core[1:]]
@@ -211,7 +236,7 @@ def _pieces(task: Task, plan: Plan, repeated: Repeated) -> tuple[Piece, ...]:
     return tuple(pieces)
 
 
-def _core_pieces(task: Task, plan: Plan) -> tuple[Piece, ...]:
+def _core_pieces(task: ChunkingTask, plan: PlannedCore) -> tuple[Piece, ...]:
     """Give the core without what is never content; over a page break it goes on after a space."""
     if plan.around is None or not plan.around.gaps:
         ranges = task.core_ranges(plan.start, plan.end)
@@ -225,7 +250,9 @@ def _core_pieces(task: Task, plan: Plan) -> tuple[Piece, ...]:
     return (pieces[0]._replace(joiner=""), *pieces[1:])
 
 
-def _with_overlap(task: Task, pieces: tuple[Piece, ...], previous: Plan, start: int) -> tuple[Piece, ...]:
+def _with_overlap(
+    task: ChunkingTask, pieces: tuple[Piece, ...], previous: PlannedCore, start: int
+) -> tuple[Piece, ...]:
     cores = task.core_ranges(min(start, previous.start), previous.end)  # overlap from afar starts in an earlier one
     ranges = [(max(low, start), high) for low, high in cores if high > start]
     before = [Piece(*span, "overlap_prev", "\n\n" if index else "") for index, span in enumerate(ranges)]
@@ -234,7 +261,7 @@ def _with_overlap(task: Task, pieces: tuple[Piece, ...], previous: Plan, start: 
     return (*before, first, *pieces[1:])
 
 
-def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
+def _exact(task: ChunkingTask, prefix: str, pieces: tuple[Piece, ...]) -> int:
     """Count what the embedder gets; where that is one stretch of the document, the map already knows most of it."""
     text, seam = task.text, task.tokens.tokenizer.seam
     if prefix and seam and seam.match(prefix[-1] + text[pieces[0].start]):  # no token reaches over the joint
@@ -251,7 +278,7 @@ def _exact(task: Task, prefix: str, pieces: tuple[Piece, ...]) -> int:
     return task.tokens.tokenizer.count(prefix + rendered(text, pieces))
 
 
-def _cut_again(task: Task, plan: Plan, count: int) -> list[Plan]:
+def _cut_again(task: ChunkingTask, plan: PlannedCore, count: int) -> list[PlannedCore]:
     """Cut a core that failed the exact count, between its blocks and inside those that are too large."""
     tokens, blocks = task.tokens, task.document.blocks
     guess, room = tokens.count(plan.start, plan.end), task.room(plan.first)
@@ -267,11 +294,11 @@ def _cut_again(task: Task, plan: Plan, count: int) -> list[Plan]:
         groups = [(0, len(units) // 2), (len(units) // 2, len(units))]
     elif len(groups) == 1:
         return [plan._replace(start=start, end=end, around=None) for start, end in _halves(task, plan)]
-    plans = [Plan(units[low][0], units[high - 1][1], homes[low], homes[high - 1]) for low, high in groups]
+    plans = [PlannedCore(units[low][0], units[high - 1][1], homes[low], homes[high - 1]) for low, high in groups]
     return [plans[0]._replace(overlap=plan.overlap), *plans[1:]]
 
 
-def _units(task: Task, index: int, plan: Plan, goal: int, room: int) -> list[Range]:
+def _units(task: ChunkingTask, index: int, plan: PlannedCore, goal: int, room: int) -> list[Range]:
     """Give what of a block lies in a core, in units that fit; a figure is one whatever its size."""
     block = task.document.blocks[index]
     span = max(block.start, plan.start), min(block.end, plan.end)
@@ -282,7 +309,7 @@ def _units(task: Task, index: int, plan: Plan, goal: int, room: int) -> list[Ran
     return divide(task.tokens, span, [cutter], goal, most=room + NEAR, indented=block.kind == "code")
 
 
-def _halves(task: Task, plan: Plan) -> list[Range]:
+def _halves(task: ChunkingTask, plan: PlannedCore) -> list[Range]:
     """Halve a text that the map takes for smaller than it is."""
     if plan.end - plan.start < 2:
         rule = f"is too large for `max_tokens` ({task.limit}) by itself"

@@ -12,7 +12,7 @@ from typing import Any
 
 from spanwise.chunking.line_window import Proposal
 from spanwise.chunking.packing import Range
-from spanwise.chunking.pieces import Settled
+from spanwise.chunking.pieces import SettledChunk
 from spanwise.chunking.template import Template
 from spanwise.documents.document import LEFT_OUT_KINDS, Document
 from spanwise.errors import OptionError
@@ -23,7 +23,7 @@ from spanwise.text.tokens import NEAR, TokenMap
 _PROSE = frozenset({"paragraph", "list", "quote", "html", "heading"})
 
 
-class Task:
+class ChunkingTask:
     """One document to be chunked one way: what every step of it looks at."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Task:
         self.joint: int = tokens.tokenizer.count("\n\n") - self.added
         self._language = document.metadata.language
         self.contexts: dict[int, Any] = {}  # what the parts of a block repeat, once it is known
-        self.parents: Sequence[Settled] = ()  # what all cores must lie in, where a strategy has two levels
+        self.parents: Sequence[SettledChunk] = ()  # what all cores must lie in, where a strategy has two levels
         # waits for what was proposed, if anybody was asked
         self.answers: Callable[[], Sequence[Proposal]] | None = None
         self.numbered: Any = None  # the lines that somebody was shown, once they are known
@@ -54,9 +54,9 @@ class Task:
     def _template(self) -> Template:
         return Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
 
-    def within(self, limit: int) -> Task:
+    def within(self, limit: int) -> ChunkingTask:
         """Give the same task under another limit."""
-        return Task(self.document, self.tokens, replace(self.options, max_tokens=limit), self.left_out)
+        return ChunkingTask(self.document, self.tokens, replace(self.options, max_tokens=limit), self.left_out)
 
     @cached_property
     def language(self) -> str:

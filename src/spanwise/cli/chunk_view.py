@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from spanwise.cli.terminal import Screen, columns, fitted, folded, one_line, padded, said, shown
+from spanwise.cli.terminal import Screen, columns, counted, fitted, folded, one_line, padded, printable
 from spanwise.records.record import is_parent
 
 # how a role is painted, and the sign that says the same without colour
@@ -29,7 +29,7 @@ def show_view(
             continue
         for role, text in pieces_of(record):
             colour, sign = _ROLES[role]
-            for line in _some(shown(text).splitlines(), lines, screen.width - 6):
+            for line in _some(printable(text).splitlines(), lines, screen.width - 6):
                 screen.line(f"  {sign} {line}".rstrip(), colour)
         screen.line()
 
@@ -39,9 +39,9 @@ def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]], of:
     name = f"━━ {one_line(file)}" + (f": {one_line(title)}" if title else "")
     screen.line(fitted(name, screen.width), "strong")
     parents = sum(map(is_parent, records))
-    count = said(len(records), "chunk") if of is None else f"{len(records)} of {said(of, 'chunk')}"
+    count = counted(len(records), "chunk") if of is None else f"{len(records)} of {counted(of, 'chunk')}"
     if parents and of is None:
-        count = f"{said(parents, 'parent')} with {said(len(records) - parents, 'child', 'children')}"
+        count = f"{counted(parents, 'parent')} with {counted(len(records) - parents, 'child', 'children')}"
     screen.line(f"   {count}\n", "dim")
 
 
@@ -53,10 +53,10 @@ def _kind(record: dict[str, Any]) -> str:
 def _head(screen: Screen, record: dict[str, Any]) -> str:
     place = f"[{record['char_start']}:{record['char_end']}]"
     page = f" page {record['page_start']}" if record["page_start"] else ""
-    tokens = said(record["token_count"], "token")
+    tokens = counted(record["token_count"], "token")
     head = f"#{record['chunk_index']:<3} {_kind(record):<10}{tokens:>12}  {place:<14}{page}"
     marks = [name.replace("_", " ") for name in ("oversize", "context_dropped") if record[name]]
-    path = shown(" › ".join([*record["headings_path"], *(f"({mark})" for mark in marks)]))
+    path = printable(" › ".join([*record["headings_path"], *(f"({mark})" for mark in marks)]))
     return f"{screen.painted(head, 'head')} {fitted(path, max(screen.width - columns(head) - 2, 12))}"
 
 
@@ -87,8 +87,8 @@ def show_rows(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> N
         path = " › ".join(record["headings_path"][-2:])
         cells = (
             f"{record['chunk_index']:>5}  {_kind(record):<10} {record['token_count']:>6}  {place:<16}",
-            padded(shown(path), 28),
-            shown(" ".join(record["normalized_text"][:200].split())),
+            padded(printable(path), 28),
+            printable(" ".join(record["normalized_text"][:200].split())),
         )
         screen.line(fitted("  ".join(cells), screen.width))
     screen.line()

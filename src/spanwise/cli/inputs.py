@@ -21,7 +21,7 @@ from spanwise.pipeline.settings import (
     tenants_plan,
 )
 from spanwise.readers import EXTENSIONS
-from spanwise.sources.folder import Found, Patterns
+from spanwise.sources.folder import FoundFiles, Patterns
 
 
 def config_of(arguments: argparse.Namespace, *, any_tenant: bool = False) -> Config:
@@ -116,7 +116,7 @@ def has_reader(file: str) -> bool:
     return PurePath(file).suffix.lower() in EXTENSIONS
 
 
-def nothing_found(found: Found) -> str:
+def nothing_found(found: FoundFiles) -> str:
     """Say why there are no documents."""
     reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.passed_over.items()))
     known = ", ".join(sorted(filter(None, EXTENSIONS)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Final
 
-from spanwise.cli.terminal import Screen, columns, fitted, folded, one_line, shown, table
+from spanwise.cli.terminal import Screen, columns, fitted, folded, one_line, printable, table
 from spanwise.retrieval.hits import Hit
 from spanwise.retrieval.weights import Weights
 
@@ -126,7 +126,7 @@ def _marked(screen: Screen, hit: Hit, line: Range) -> str:
 
 
 def _flowing(text: str) -> str:
-    return shown(text).replace("\n", " ")
+    return printable(text).replace("\n", " ")
 
 
 def _emphasised(screen: Screen, word: str) -> str:

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from spanwise.chunking.proposers import Estimate, Report, estimated
+from spanwise.chunking.proposers import Estimate, ProposerReport, estimated
 from spanwise.chunking.proposers.endpoint_settings import check_prices
 from spanwise.chunking.strategies.smart import SmartOptions
-from spanwise.cli.terminal import Screen, print_json, said, table
+from spanwise.cli.terminal import Screen, counted, print_json, table
 from spanwise.options import options_of
-from spanwise.pipeline.chunk import begin
+from spanwise.pipeline.chunk import prepare
 from spanwise.pipeline.files import Job, Outcome, document_of, guarded, is_smart
 
 
@@ -24,7 +24,7 @@ def dry_run(jobs: Sequence[Job], *, as_json: bool) -> list[Outcome]:
     def estimate(job: Job) -> Estimate:
         document, _ = document_of(job)
         settings = job.settings
-        return estimated(begin(document, settings.strategy, settings.tokenizer, (), settings.options).task, known)
+        return estimated(prepare(document, settings.strategy, settings.tokenizer, (), settings.options).task, known)
 
     asked = [job for job in jobs if is_smart(job)]
     for settings in {id(job.settings): job.settings for job in asked}.values():
@@ -77,11 +77,11 @@ _NAMES: Final = {
 }  # fmt: skip
 
 
-def report_line(report: Report) -> str:
+def report_line(report: ProposerReport) -> str:
     """Sum up what was asked, in a line."""
     parts = [
-        said(report.windows, "window"),
-        said(report.calls, "call"),
+        counted(report.windows, "window"),
+        counted(report.calls, "call"),
         f"{report.cached:,} cached",
         f"{report.input_tokens:,} tokens sent",
         f"{report.output_tokens:,} back",

@@ -42,14 +42,14 @@ class Screen:
         self._write(f"{self.painted(words, colour) if colour else words}\n")
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """Take out what would steer the terminal rather than be read; a tab becomes spaces."""
     return text.translate(_CONTROL).expandtabs(4)
 
 
 def one_line(text: str) -> str:
     """Show a name, which may hold anything, on one line."""
-    return shown(text).replace("\n", "�")
+    return printable(text).replace("\n", "�")
 
 
 def columns(text: str) -> int:
@@ -118,7 +118,7 @@ def bar(share: float, width: int) -> str:
     return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).rstrip()
 
 
-def said(number: float, one: str, many: str = "") -> str:
+def counted(number: float, one: str, many: str = "") -> str:
     """Say a number of things: `1 chunk`, `1,200 chunks`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
@@ -184,7 +184,7 @@ class Progress:
         parts = (
             f"{bar(done, 20):<20} {done:4.0%}",
             f"{self.documents:,}/{self.total:,} documents",
-            said(self.chunks, "chunk"),
+            counted(self.chunks, "chunk"),
             f"{self.size / seconds / 1e6:.1f} MB/s",
         )
         return " · ".join(parts)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import batches, said, unit_rows
+from spanwise.embedding.vectors import batches, nonblank_texts, unit_rows
 from spanwise.errors import EndpointError, OptionError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class EndpointEmbedder:
         import numpy as np
 
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        kept, places = said(texts, _LONGEST)
+        kept, places = nonblank_texts(texts, _LONGEST)
         if kept:
             rows[places] = unit_rows([row for batch in batches(kept, _TEXTS, _CHARACTERS) for row in self._rows(batch)])
         return rows

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import said, unit_rows
+from spanwise.embedding.vectors import nonblank_texts, unit_rows
 from spanwise.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class TransformerEmbedder:
         import numpy as np
 
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        kept, places = said(texts, _LONGEST)
+        kept, places = nonblank_texts(texts, _LONGEST)
         if kept:
             made = encode(kept, batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)
             rows[places] = unit_rows(made)

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import said, unit_rows
+from spanwise.embedding.vectors import nonblank_texts, unit_rows
 from spanwise.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class UniversalEmbedder:
         import numpy as np
 
         rows = np.zeros((len(texts), _DIMENSION), dtype=np.float32)
-        kept, places = said(texts, _LONGEST)
+        kept, places = nonblank_texts(texts, _LONGEST)
         if kept:
             rows[places] = unit_rows(_model().encode(kept))
         return rows

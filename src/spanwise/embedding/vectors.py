@@ -27,7 +27,7 @@ def quantized(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     return small
 
 
-def said(texts: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
+def nonblank_texts(texts: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
     """Give the texts that say something, at most so long and fit for UTF-8, and their places among all."""
     kept = [(place, cleaned(text[:longest])) for place, text in enumerate(texts) if text.strip()]
     return [text for _, text in kept], [place for place, _ in kept]

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spanwise.stores.values import Entry, Stored, record_hash
+from spanwise.stores.values import ChunkState, Entry, record_hash
 
 
 class Matched(NamedTuple):
@@ -25,9 +25,9 @@ def is_searched(entry: Entry) -> bool:
     return bool(entry.words_hash)
 
 
-def matched(stored: Sequence[Stored], entries: Sequence[Entry], *, embedding: bool) -> Matched:
+def matched(stored: Sequence[ChunkState], entries: Sequence[Entry], *, embedding: bool) -> Matched:
     """Find for each chunk one that says the same, in order: it stays, with its words and its vector."""
-    waiting: dict[tuple[str, str], deque[Stored]] = {}
+    waiting: dict[tuple[str, str], deque[ChunkState]] = {}
     for old in stored:
         waiting.setdefault((old.content_hash, old.words_hash), deque()).append(old)
     kept = 0

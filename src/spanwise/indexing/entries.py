@@ -15,20 +15,20 @@ import orjson
 
 from spanwise import __version__
 from spanwise.chunking.proposers import Proposer
-from spanwise.chunking.strategies.smart import ASKING, Smart
+from spanwise.chunking.strategies.smart import ASKING, SmartStrategy
 from spanwise.documents.document import Document, derived_document_id
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.native.gc_pause import collector_paused
-from spanwise.pipeline.chunk import begin, finish
+from spanwise.pipeline.chunk import finish, prepare
 from spanwise.pipeline.files import Job, is_smart
 from spanwise.pipeline.settings import Settings
-from spanwise.readers import Access, load_file, read_bytes
+from spanwise.readers import ReadOptions, load_file, read_bytes
 from spanwise.records.chunk import Chunk
 from spanwise.records.record import records_of
 from spanwise.stores.values import Entry, Source
 from spanwise.text.languages import LANGUAGES, guess_language
-from spanwise.text.terms import ANALYSER, terms_of
+from spanwise.text.terms import ANALYSER, document_terms
 from spanwise.text.tokens import TOKENIZERS
 
 INDEXING: Final = "1"
@@ -48,7 +48,7 @@ class Task(NamedTuple):
     embedder: str = ""
 
 
-class Analysed(NamedTuple):
+class StoreEntries(NamedTuple):
     """What became of a file."""
 
     file: str
@@ -61,12 +61,12 @@ class Analysed(NamedTuple):
     error: SpanwiseError | None = None
 
 
-def analyse_files(tasks: Sequence[Task], proposer: Proposer | None = None) -> list[Analysed]:
+def analyse_files(tasks: Sequence[Task], proposer: Proposer | None = None) -> list[StoreEntries]:
     """Analyse some files; the proposer is for those of `smart`, and keeps its bounds for all of them."""
     return [analyse_file(task, proposer) for task in tasks]
 
 
-def unasked(task: Task) -> Task:
+def without_calls(task: Task) -> Task:
     """Give a task that asks no model: what `smart` would do is then told from the answers that are known."""
     if not is_smart(task.job):
         return task
@@ -76,7 +76,7 @@ def unasked(task: Task) -> Task:
     )
 
 
-def analyse_file(task: Task, proposer: Proposer | None = None) -> Analysed:
+def analyse_file(task: Task, proposer: Proposer | None = None) -> StoreEntries:
     """Read and chunk a file, and find the words of its chunks."""
     job = task.job
     try:
@@ -89,18 +89,18 @@ def analyse_file(task: Task, proposer: Proposer | None = None) -> Analysed:
         return _failed(task, UnreadableError(job.file, rule))
 
 
-def lost(task: Task) -> Analysed:
+def worker_died(task: Task) -> StoreEntries:
     """Say what became of a file that ended its process."""
     rule = "ended the process that read it (out of memory?)"
     error = UnreadableError(task.job.file, rule, hint="try it alone, with --jobs 1")
     return _failed(task, error)
 
 
-def _failed(task: Task, error: SpanwiseError) -> Analysed:
+def _failed(task: Task, error: SpanwiseError) -> StoreEntries:
     """Name the document all the same, as it would have been named."""
     given = {"file_path": task.file_path, **task.job.settings.metadata}
     document_id = given.get("document_id") or derived_document_id(given, "")
-    return Analysed(task.job.file, task.place, document_id, error=error)
+    return StoreEntries(task.job.file, task.place, document_id, error=error)
 
 
 def fingerprint_of(task: Task, data: bytes) -> str:
@@ -130,13 +130,15 @@ def _tokenizer(name: str) -> str:
     return name
 
 
-def _analysed(task: Task, proposer: Proposer | None) -> Analysed:
+def _analysed(task: Task, proposer: Proposer | None) -> StoreEntries:
     job = task.job
     data, name, form = load_file(job.file, job.order.format)
     given = {"file_path": task.file_path, **job.settings.metadata}
-    document = read_bytes(data, name, form, given, Access(job.order.password, job.order.figures, job.order.keep_all))
+    document = read_bytes(
+        data, name, form, given, ReadOptions(job.order.password, job.order.figures, job.order.keep_all)
+    )
     chunks = _chunks(document, job.settings, proposer)
-    language = language_of(document)
+    language = document_language(document)
     entries: tuple[Entry, ...] = ()
     if chunks:
         run = chunks[0]._run
@@ -148,17 +150,17 @@ def _analysed(task: Task, proposer: Proposer | None) -> Analysed:
         addresses_of(metadata, task.place), targets_of(metadata, task.place), task.place,
     )  # fmt: skip
     notes = tuple(dict.fromkeys(item.reason for item in document.left_out if not item.usual))
-    return Analysed(job.file, task.place, document.document_id, source, entries, len(data), notes)
+    return StoreEntries(job.file, task.place, document.document_id, source, entries, len(data), notes)
 
 
 def _chunks(document: Document, settings: Settings, proposer: Proposer | None) -> tuple[Chunk, ...]:
-    begun = begin(document, settings.strategy, settings.tokenizer, (), settings.options)
-    if proposer is not None and isinstance(begun.strategy, Smart):
+    begun = prepare(document, settings.strategy, settings.tokenizer, (), settings.options)
+    if proposer is not None and isinstance(begun.strategy, SmartStrategy):
         begun.task.answers = proposer.ask(begun.task, begun.strategy.questions(begun.task), settings.options)
     return finish(begun)
 
 
-def language_of(document: Document) -> str:
+def document_language(document: Document) -> str:
     """Give the language whose words these are: what the document says, else a guess."""
     said = (document.metadata.language or "").replace("_", "-").partition("-")[0].lower()
     return said if said in LANGUAGES else guess_language(document.text)
@@ -179,7 +181,7 @@ def entries_of(records: Sequence[dict[str, Any]], document: Document, language: 
             Entry(
                 _written(record, name), lead, record["content_hash"], _words_hash(words, language),
                 record["chunk_id"], record["parent_id"], record["chunk_type"], position,
-                tuple(terms_of(words, language)) if words else (),
+                tuple(document_terms(words, language)) if words else (),
             )
         )  # fmt: skip
     return tuple(entries)

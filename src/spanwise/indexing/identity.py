@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from spanwise.stores.values import Known
+from spanwise.stores.values import DocumentState
 
 
 class Named(NamedTuple):
@@ -17,7 +17,7 @@ class Named(NamedTuple):
     file: str
     place: str
     file_path: str
-    known: Known | None
+    known: DocumentState | None
 
 
 def place_of(file: str) -> str:
@@ -33,7 +33,7 @@ def _place(file: str, folders: dict[str, str]) -> str:
     return _text(PurePath(folders[folder], name).as_posix())
 
 
-def named(files: Sequence[str], known: Iterable[Known]) -> list[Named]:
+def named(files: Sequence[str], known: Iterable[DocumentState]) -> list[Named]:
     """Name files: one that was indexed keeps its name; a new one is named as its neighbours were, unless that is taken.
 
     Without neighbours it is named by its path from the working folder if it lies in it, else by its whole path.
@@ -60,7 +60,7 @@ def named(files: Sequence[str], known: Iterable[Known]) -> list[Named]:
     return found
 
 
-def _homes(known: Iterable[Known]) -> list[str]:
+def _homes(known: Iterable[DocumentState]) -> list[str]:
     """Give the folders from which documents were named, the most used first."""
     homes = Counter(
         one.place.removesuffix(one.file_path)
@@ -70,7 +70,9 @@ def _homes(known: Iterable[Known]) -> list[str]:
     return [home for home, _ in sorted(homes.items(), key=lambda pair: (-pair[1], pair[0]))]
 
 
-def gone(known: Iterable[Known], paths: Iterable[str], there: Iterable[str], unseen: Iterable[str]) -> list[Known]:
+def gone(
+    known: Iterable[DocumentState], paths: Iterable[str], there: Iterable[str], unseen: Iterable[str]
+) -> list[DocumentState]:
     """Give the documents whose files lay in these paths and are no longer among what is there.
 
     What lies in folders that couldn't be seen is not gone.
@@ -92,7 +94,7 @@ def _text(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def is_taken(document_id: str, place: str, known: Mapping[str, Known]) -> Known | None:
+def is_taken(document_id: str, place: str, known: Mapping[str, DocumentState]) -> DocumentState | None:
     """Give the document of that id that another file, which is still there, stands for."""
     other = known.get(document_id)
     if other is None or other.place is None or other.place == place or not Path(other.place).exists():

@@ -14,9 +14,9 @@ import orjson
 from spanwise.embedding import Embedder, quantized
 from spanwise.errors import DocumentError, SpanwiseError
 from spanwise.indexing.diff import Matched, is_searched, matched
-from spanwise.indexing.entries import Analysed, Task, fingerprint_of
+from spanwise.indexing.entries import StoreEntries, Task, fingerprint_of
 from spanwise.indexing.identity import Named, is_taken
-from spanwise.stores.values import Change, Entry, Known, Stored
+from spanwise.stores.values import ChunkState, DocumentState, Entry, StoreChange
 
 _TEXTS: Final = 256  # to embed at once
 _CHUNKS: Final = 2_000  # written at once
@@ -27,27 +27,27 @@ _SECONDS: Final = 2.0  # that a finished document waits at most for others
 class Ledger(Protocol):
     """What is known of a tenant's documents, and where changes go."""
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, DocumentState]:
         """Give the documents that are there."""
 
-    def chunks(self, document_id: str) -> list[Stored]:
+    def chunks(self, document_id: str) -> list[ChunkState]:
         """Give the chunks of a document, in order."""
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
         """Give the vectors that are already known, by what was embedded."""
 
-    def commit(self, changes: Sequence[Change], removed: Sequence[str] = ()) -> None:
+    def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
         """Make the changes and remove documents."""
 
 
-class Nothing:
-    """The ledger of a store that isn't there yet."""
+class MissingStore:
+    """The writer of a store that isn't there yet."""
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, DocumentState]:
         """Give nothing."""
         return {}
 
-    def chunks(self, document_id: str) -> list[Stored]:
+    def chunks(self, document_id: str) -> list[ChunkState]:
         """Give nothing."""
         return []
 
@@ -55,12 +55,12 @@ class Nothing:
         """Give nothing."""
         return {}
 
-    def commit(self, changes: Sequence[Change], removed: Sequence[str] = ()) -> None:
+    def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
         """Nothing is ever written here."""
         raise NotImplementedError
 
 
-class Report(NamedTuple):
+class DocumentReport(NamedTuple):
     """What became of a document; the numbers are of its chunks."""
 
     document_id: str
@@ -80,20 +80,22 @@ class Report(NamedTuple):
 class _Waiting(NamedTuple):
     """A document that is ready but for its vectors."""
 
-    analysed: Analysed
+    analysed: StoreEntries
     found: Matched
     replaces: str | None
     status: str
 
 
-def sifted(tasks: Sequence[Task], names: Sequence[Named]) -> tuple[list[Task], list[Report]]:
+def split_unchanged(tasks: Sequence[Task], names: Sequence[Named]) -> tuple[list[Task], list[DocumentReport]]:
     """Part the files that must be looked into from those whose documents are as they were."""
     work: list[Task] = []
-    unchanged: list[Report] = []
+    unchanged: list[DocumentReport] = []
     for task, name in zip(tasks, names, strict=True):
         if name.known and _fingerprint(task) == name.known.fingerprint:
             chunks = name.known.chunks
-            unchanged.append(Report(name.known.document_id, "unchanged", chunks, file=task.job.file, kept=chunks))
+            unchanged.append(
+                DocumentReport(name.known.document_id, "unchanged", chunks, file=task.job.file, kept=chunks)
+            )
         else:
             work.append(task)
     return work, unchanged
@@ -105,12 +107,12 @@ def _fingerprint(task: Task) -> str | None:
     return None
 
 
-class Work:
+class IndexWriter:
     """One run over the documents of a tenant; `stage` is told how many chunks went through each stage."""
 
     def __init__(
         self,
-        ledger: Ledger,
+        writer: Ledger,
         embedder: Embedder | None,
         *,
         dry: bool = False,
@@ -118,8 +120,8 @@ class Work:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Begin; a dry run finds out what would be done, and does nothing."""
-        self._ledger, self._embedder, self._dry, self._stage, self._clock = ledger, embedder, dry, stage, clock
-        self._known = ledger.known()
+        self._writer, self._embedder, self._dry, self._stage, self._clock = writer, embedder, dry, stage, clock
+        self._known = writer.known()
         self._by_place = {one.place: one for one in self._known.values() if one.place}
         self._files: dict[str, str] = {}  # of the documents of this run
         self._waiting: list[_Waiting] = []
@@ -127,8 +129,8 @@ class Work:
         self._would_embed: set[str] = set()
 
     def through(
-        self, unchanged: Iterable[Report], analysed: Iterable[Analysed], gone: Sequence[Known]
-    ) -> Iterator[Report]:
+        self, unchanged: Iterable[DocumentReport], analysed: Iterable[StoreEntries], gone: Sequence[DocumentState]
+    ) -> Iterator[DocumentReport]:
         """Do all that is to be done, and tell of each document when it is safe."""
         for report in unchanged:
             self._files[report.document_id] = report.file or ""
@@ -147,15 +149,15 @@ class Work:
         yield from self._flush()
         yield from self._remove(gone)
 
-    def _failed(self, outcome: Analysed, error: SpanwiseError | None) -> Report:
+    def _failed(self, outcome: StoreEntries, error: SpanwiseError | None) -> DocumentReport:
         """Tell of a file that can't be indexed; what the store has of it stays."""
         known = self._by_place.get(outcome.place)
         if known:
             self._files.setdefault(known.document_id, outcome.file)
         name = known.document_id if known else outcome.document_id
-        return Report(name, "failed", known.chunks if known else 0, file=outcome.file, error=error)
+        return DocumentReport(name, "failed", known.chunks if known else 0, file=outcome.file, error=error)
 
-    def _refused(self, outcome: Analysed) -> SpanwiseError | None:
+    def _refused(self, outcome: StoreEntries) -> SpanwiseError | None:
         """Refuse an id that another file's document has."""
         document_id = outcome.document_id
         other = is_taken(document_id, outcome.place, self._known)
@@ -166,10 +168,10 @@ class Work:
         hint = "give each file a document_id of its own, or none"
         return DocumentError("document_id", f"is also that of {owner}", value=document_id, hint=hint)
 
-    def _wait(self, outcome: Analysed) -> None:
+    def _wait(self, outcome: StoreEntries) -> None:
         document_id = outcome.document_id
         is_known = document_id in self._known
-        stored = self._ledger.chunks(document_id) if is_known else []
+        stored = self._writer.chunks(document_id) if is_known else []
         found = matched(stored, outcome.entries, embedding=self._embedder is not None)
         before = self._by_place.get(outcome.place)
         replaces = before.document_id if before and before.document_id != document_id else None
@@ -187,7 +189,7 @@ class Work:
             or self._clock() - self._since >= _SECONDS
         )
 
-    def _flush(self) -> Iterator[Report]:
+    def _flush(self) -> Iterator[DocumentReport]:
         """Embed and commit what is waiting."""
         if not self._waiting:
             return
@@ -195,7 +197,7 @@ class Work:
         wanted: dict[str, Entry] = {}
         if self._embedder:
             wanted = {entry.content_hash: entry for one in waiting for entry in _to_embed(one.found)}
-        vectors = self._ledger.vectors(list(wanted)) if wanted else {}
+        vectors = self._writer.vectors(list(wanted)) if wanted else {}
         missing = {name: entry for name, entry in wanted.items() if name not in vectors}
         if self._dry:
             missing = {name: entry for name, entry in missing.items() if name not in self._would_embed}
@@ -203,7 +205,7 @@ class Work:
         else:
             vectors |= self._embedded(missing)
             removed = [one.replaces for one in waiting if one.replaces]
-            self._ledger.commit([_change(one, vectors) for one in waiting], removed)
+            self._writer.commit([_change(one, vectors) for one in waiting], removed)
             self._stage("write", sum(len(one.analysed.entries) for one in waiting))
         told: set[str] = set()
         for one in waiting:
@@ -224,13 +226,13 @@ class Work:
             self._stage("embed", len(rows))
         return vectors
 
-    def _remove(self, gone: Sequence[Known]) -> Iterator[Report]:
+    def _remove(self, gone: Sequence[DocumentState]) -> Iterator[DocumentReport]:
         """Remove documents whose files are gone."""
         rest = [one for one in gone if one.document_id not in self._files]
         for at in range(0, len(rest), _DOCUMENTS):
             part = rest[at : at + _DOCUMENTS]
             if not self._dry:
-                self._ledger.commit([], [one.document_id for one in part])
+                self._writer.commit([], [one.document_id for one in part])
             yield from (_deleted(one.document_id, one.chunks, one.file_path) for one in part)
 
 
@@ -238,19 +240,19 @@ def _to_embed(found: Matched) -> list[Entry]:
     return [entry for entry in (*found.added, *(entry for _, entry in found.revectored)) if is_searched(entry)]
 
 
-def _change(one: _Waiting, vectors: Mapping[str, bytes]) -> Change:
+def _change(one: _Waiting, vectors: Mapping[str, bytes]) -> StoreChange:
     assert one.analysed.source is not None  # it was read
     added = [
         replace(entry, vector=vectors.get(entry.content_hash)) if is_searched(entry) else entry
         for entry in one.found.added
     ]
     revectored = [(key, vectors[entry.content_hash]) for key, entry in one.found.revectored]
-    return Change(one.analysed.source, tuple(added), one.found.moved, tuple(revectored), one.found.deleted)
+    return StoreChange(one.analysed.source, tuple(added), one.found.moved, tuple(revectored), one.found.deleted)
 
 
-def _reports(one: _Waiting, embedded: int) -> Iterator[Report]:
+def _reports(one: _Waiting, embedded: int) -> Iterator[DocumentReport]:
     found, analysed = one.found, one.analysed
-    yield Report(
+    yield DocumentReport(
         analysed.document_id, one.status, len(analysed.entries), embedded, analysed.file,
         added=len(found.added), kept=found.kept, moved=len(found.moved), deleted=len(found.deleted),
         size=analysed.size, notes=analysed.notes,
@@ -259,5 +261,5 @@ def _reports(one: _Waiting, embedded: int) -> Iterator[Report]:
         yield _deleted(one.replaces, 0, analysed.file)
 
 
-def _deleted(document_id: str, chunks: int, file: str | None) -> Report:
-    return Report(document_id, "deleted", 0, file=file, deleted=chunks)
+def _deleted(document_id: str, chunks: int, file: str | None) -> DocumentReport:
+    return DocumentReport(document_id, "deleted", 0, file=file, deleted=chunks)

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from spanwise.inspection.page import page_of
-from spanwise.inspection.values import Inspection, Sizes
+from spanwise.inspection.values import Inspection, TargetSizes
 
-__all__ = ["Inspection", "Sizes", "page_of"]
+__all__ = ["Inspection", "TargetSizes", "page_of"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from spanwise.inspection.html import counted
-from spanwise.inspection.values import Inspection, Record, Sizes
+from spanwise.inspection.values import Inspection, Record, TargetSizes
 
 _CROWDED: Final = 150  # bars; more of them stand without a gap
 _FEWEST: Final = 12  # places for bars, so that one chunk isn't as wide as the page; page.js counts on it too
@@ -56,7 +56,7 @@ def _words(inspection: Inspection, record: Record) -> str:
     return " · ".join([words, *_oddities(inspection, record).values()])
 
 
-def _lines(sizes: Sizes, top: float) -> Iterator[str]:
+def _lines(sizes: TargetSizes, top: float) -> Iterator[str]:
     """Draw the sizes that were asked for; a name that would stand on another one is left out."""
     named = -_LABEL
     for name, size in (("parent", sizes.parent), ("max", sizes.most), ("target", sizes.target), ("min", sizes.least)):

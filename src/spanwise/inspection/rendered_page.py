@@ -31,7 +31,7 @@ _LABEL: Final = re.compile(r"> (\[!\w+\])")
 _FRAME: Final = f'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
 
 
-class Unit(NamedTuple):
+class RenderedRange(NamedTuple):
     """An element by its XPath, empty where none is known, and ranges of the text that it shows, in order."""
 
     path: str
@@ -70,7 +70,7 @@ def _data(document: Document, html: str) -> str:
     return orjson.dumps(known).decode()
 
 
-def units_of(document: Document) -> list[Unit]:
+def units_of(document: Document) -> list[RenderedRange]:
     """Say which element shows which ranges of the text; what only marks it up is in none."""
     found: list[tuple[str, Range]] = []
     leaves = list(_leaves(document))
@@ -83,7 +83,7 @@ def units_of(document: Document) -> list[Unit]:
             if low >= end:
                 break
             found.append((path, (max(low, start), min(high, end))))
-    return [Unit(path, [pair for _, pair in group]) for path, group in groupby(found, itemgetter(0))]
+    return [RenderedRange(path, [pair for _, pair in group]) for path, group in groupby(found, itemgetter(0))]
 
 
 def _shown(document: Document) -> list[Range]:

@@ -16,7 +16,7 @@ from spanwise.inspection.values import Inspection, Record
 Range = tuple[int, int]
 
 
-class Part(NamedTuple):
+class BlockSlice(NamedTuple):
     """A range inside one block; `block` is None for white space around blocks."""
 
     block: int | None
@@ -24,19 +24,19 @@ class Part(NamedTuple):
     end: int
 
 
-class Stretch(NamedTuple):
+class ChunkSlice(NamedTuple):
     """A range of one chunk's core, or of what no chunk holds; `opening` where the chunk begins."""
 
     chunk: int | None
     opening: bool
-    parts: tuple[Part, ...]
+    parts: tuple[BlockSlice, ...]
 
 
 class Sheet(NamedTuple):
     """A page, or the whole text of a document that has none."""
 
     page: int | None
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[ChunkSlice, ...]
 
 
 class _Core(NamedTuple):
@@ -72,7 +72,7 @@ def _cores(records: Iterable[Record]) -> Iterator[_Core]:
                 opening = False
 
 
-def _stretches(document: Document, cores: Sequence[_Core], start: int, end: int) -> Iterator[Stretch]:
+def _stretches(document: Document, cores: Sequence[_Core], start: int, end: int) -> Iterator[ChunkSlice]:
     reached = start
     for place in range(bisect_right(cores, start, key=lambda core: core.end), len(cores)):  # a slice would be a copy
         core = cores[place]
@@ -80,15 +80,15 @@ def _stretches(document: Document, cores: Sequence[_Core], start: int, end: int)
             break
         low, high = max(core.start, reached), min(core.end, end)
         if low > reached:
-            yield Stretch(None, False, tuple(_parts(document, reached, low)))
+            yield ChunkSlice(None, False, tuple(_parts(document, reached, low)))
         if high > low:
-            yield Stretch(core.chunk, core.opening and low == core.start, tuple(_parts(document, low, high)))
+            yield ChunkSlice(core.chunk, core.opening and low == core.start, tuple(_parts(document, low, high)))
         reached = max(reached, high)
     if reached < end:
-        yield Stretch(None, False, tuple(_parts(document, reached, end)))
+        yield ChunkSlice(None, False, tuple(_parts(document, reached, end)))
 
 
-def _parts(document: Document, start: int, end: int) -> Iterator[Part]:
+def _parts(document: Document, start: int, end: int) -> Iterator[BlockSlice]:
     """Divide a range at its blocks; white space at a cut inside a block is no part of the block here."""
     text, blocks, reached = document.text, document.blocks, start
     for index in range(max(bisect_right(document.block_starts, start) - 1, 0), len(blocks)):
@@ -99,14 +99,14 @@ def _parts(document: Document, start: int, end: int) -> Iterator[Part]:
         if high <= low:
             continue
         if low > reached:
-            yield Part(None, reached, low)
-        yield Part(None if text[low:high].isspace() else index, low, high)
+            yield BlockSlice(None, reached, low)
+        yield BlockSlice(None if text[low:high].isspace() else index, low, high)
         reached = high
     if reached < end:
-        yield Part(None, reached, end)
+        yield BlockSlice(None, reached, end)
 
 
-class Again:
+class RepeatedRanges:
     """What the chunks repeat besides their cores: ranges by their role."""
 
     def __init__(self, records: Iterable[Record]) -> None:

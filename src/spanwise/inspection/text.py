@@ -13,7 +13,7 @@ from typing import Final
 from spanwise.inspection.boxes import Box, boxes_of, figure_of
 from spanwise.inspection.data import flags_of
 from spanwise.inspection.html import counted, escaped, named
-from spanwise.inspection.sheets import Again, Part, Sheet, Stretch, sheets_of
+from spanwise.inspection.sheets import BlockSlice, ChunkSlice, RepeatedRanges, Sheet, sheets_of
 from spanwise.inspection.values import Inspection, Record
 
 _FLOWING: Final = frozenset({"markdown", "html", "confluence", "pdf"})
@@ -37,7 +37,7 @@ class _Writer:
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.text = inspection.document.text
-        self.again = Again(inspection.records)
+        self.again = RepeatedRanges(inspection.records)
         self.boxes: dict[int, list[Box]] = boxes_of(inspection)
         parents = (record for record in inspection.records if record["chunk_id"] in inspection.parents)
         self.parents = deque(sorted(parents, key=lambda record: record["char_start"]))
@@ -74,7 +74,7 @@ class _Writer:
         else:
             yield f'<p class="note picture">No picture: {named(picture.note)}.</p>'
 
-    def stretch(self, stretch: Stretch) -> Iterator[str]:
+    def stretch(self, stretch: ChunkSlice) -> Iterator[str]:
         if stretch.chunk is None:
             yield from (self.part(part, inside=False) for part in stretch.parts)
             return
@@ -92,7 +92,7 @@ class _Writer:
         yield from (self.part(part, inside=True) for part in stretch.parts)
         yield "</div>"
 
-    def part(self, part: Part, *, inside: bool) -> str:
+    def part(self, part: BlockSlice, *, inside: bool) -> str:
         if part.block is None:
             return escaped(self.text[part.start : part.end])
         block = self.inspection.document.blocks[part.block]

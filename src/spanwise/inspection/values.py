@@ -16,7 +16,7 @@ PALETTE: Final = 6
 Record = Mapping[str, Any]
 
 
-class Sizes(NamedTuple):
+class TargetSizes(NamedTuple):
     """The sizes that chunks were to have, in tokens; None where the strategy has no such size."""
 
     most: int | None = None
@@ -34,7 +34,7 @@ class Inspection:
     strategy: str
     tokenizer: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    sizes: Sizes = field(default_factory=Sizes)
+    sizes: TargetSizes = field(default_factory=TargetSizes)
     name: str = ""
     picture: Callable[[int], Picture] | None = None
     pictures_up_to: int = 0

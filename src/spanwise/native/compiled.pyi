@@ -4,7 +4,7 @@ from typing import Any
 
 from spanwise.native.events import FoundLink, Row, Shapes
 from spanwise.native.parts import Part, Range
-from spanwise.native.sections import Plan, Section, Sizes
+from spanwise.native.sections import Plan, Section, SectionSizes
 from spanwise.native.settled import Chunk, Rules
 
 def add_blocks(builder: Any, seen: Sequence[Any], shape: Callable[..., object], longest: int) -> None: ...
@@ -43,5 +43,5 @@ def settled_alone(
     shape: Callable[..., Chunk],
 ) -> list[Chunk | None]: ...
 def plans_at_sight(
-    blocks: Sequence[Any], low: int, high: int, ends: array[int], sizes: Sizes, shape: Callable[..., Plan]
+    blocks: Sequence[Any], low: int, high: int, ends: array[int], sizes: SectionSizes, shape: Callable[..., Plan]
 ) -> list[Plan | Section]: ...

@@ -29,7 +29,7 @@ _MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 
 
-class Sizes(NamedTuple):
+class SectionSizes(NamedTuple):
     """How large a core may be, is when it is full, and must be; and what joins two pieces of one.
 
     `mixes_code` lets short code join the text before it, `overlaps` says that plans may ask for overlap.
@@ -56,7 +56,7 @@ class Measure(Protocol):
         ...
 
 
-class Draft:
+class SectionDraft:
     """A core in the making.
 
     `begin` and `finish` are the tokens ended at its edges; it is `solid` when nothing inside is left out.
@@ -75,7 +75,7 @@ class Draft:
         self.size = finish - begin
         self.solid = True
 
-    def size_with(self, other: Draft, joint: int) -> int:
+    def size_with(self, other: SectionDraft, joint: int) -> int:
         """Tokens of both together."""
         solid = self.solid and other.solid and other.first - self.last <= 1
         return other.finish - self.begin if solid else self.size + other.size + joint
@@ -89,7 +89,7 @@ class Draft:
         self.end, self.last, self.finish, self.size = end, block, finish, size
         return True
 
-    def grow(self, other: Draft, measure: Measure, limit: int) -> bool:
+    def grow(self, other: SectionDraft, measure: Measure, limit: int) -> bool:
         """Take in the next draft, if both together fit; counted exactly when it is close."""
         size = self.size_with(other, measure.joint)
         if size + NEAR > limit and not measure.core_fits(self.start, other.end, size, limit):
@@ -101,7 +101,9 @@ class Draft:
         return True
 
 
-def joined(drafts: list[Draft], sizes: Sizes, measure: Measure, is_code: Callable[[Draft], bool]) -> list[Draft]:
+def joined(
+    drafts: list[SectionDraft], sizes: SectionSizes, measure: Measure, is_code: Callable[[SectionDraft], bool]
+) -> list[SectionDraft]:
     """Join short neighbours that stay below target together; `is_code` finds what may be mixed if that is wanted."""
     smallest = sizes.smallest
     joined = drafts[:1]
@@ -116,12 +118,12 @@ def joined(drafts: list[Draft], sizes: Sizes, measure: Measure, is_code: Callabl
     return joined
 
 
-def lengthened(drafts: list[Draft], sizes: Sizes, measure: Measure, goes_on: bool) -> list[Draft]:
+def lengthened(drafts: list[SectionDraft], sizes: SectionSizes, measure: Measure, goes_on: bool) -> list[SectionDraft]:
     """Join a draft that is still too short with its left, else its right neighbour; the minimum beats the target.
 
     Only the last of a section may stay short, and it is not the last when the section `goes_on` after a rule.
     """
-    kept: list[Draft] = []
+    kept: list[SectionDraft] = []
     for place, draft in enumerate(drafts):
         before = kept[-1] if kept else None
         if before and before.kind not in APART and draft.kind not in APART:
@@ -134,11 +136,11 @@ def lengthened(drafts: list[Draft], sizes: Sizes, measure: Measure, goes_on: boo
     return kept
 
 
-def _too_short(draft: Draft, smallest: int) -> bool:
+def _too_short(draft: SectionDraft, smallest: int) -> bool:
     return draft.size < smallest and draft.kind not in _MAY_BE_SHORT
 
 
-def plans_of(drafts: list[Draft], overlaps: bool, shape: Callable[..., Plan]) -> list[Plan]:
+def plans_of(drafts: list[SectionDraft], overlaps: bool, shape: Callable[..., Plan]) -> list[Plan]:
     """Make plans of the drafts of a section, and say who may take overlap."""
     plans, before = list[Plan](), False
     for draft in drafts:
@@ -149,7 +151,7 @@ def plans_of(drafts: list[Draft], overlaps: bool, shape: Callable[..., Plan]) ->
 
 
 def plans_at_sight(
-    blocks: Sequence[Any], low: int, high: int, ends: array[int], sizes: Sizes, shape: Callable[..., Plan]
+    blocks: Sequence[Any], low: int, high: int, ends: array[int], sizes: SectionSizes, shape: Callable[..., Plan]
 ) -> list[Plan | Section]:
     """Plan the sections among some blocks: what stands between headings and rules.
 
@@ -158,15 +160,17 @@ def plans_at_sight(
     found: list[Plan | Section] = []
     for section, goes_on in _sections(blocks, low, high, ends):
         try:
-            found += plans_of(_packed(section, sizes, goes_on), sizes.overlaps, shape)
+            found += plans_of(_filled(section, sizes, goes_on), sizes.overlaps, shape)
         except _TooCloseError:
             found.append((section[0].first, section[-1].first + 1, goes_on))
     return found
 
 
-def _sections(blocks: Sequence[Any], low: int, high: int, ends: array[int]) -> Iterator[tuple[list[Draft], bool]]:
+def _sections(
+    blocks: Sequence[Any], low: int, high: int, ends: array[int]
+) -> Iterator[tuple[list[SectionDraft], bool]]:
     """Give drafts of the blocks between headings and rules, and whether a rule ends them: then the section goes on."""
-    section: list[Draft] = []
+    section: list[SectionDraft] = []
     for index in range(low, high):
         name, start, end, *_ = blocks[index]
         kind = DRAFTED_AS.get(name)
@@ -175,7 +179,7 @@ def _sections(blocks: Sequence[Any], low: int, high: int, ends: array[int]) -> I
                 yield section, kind == "rule"
             section = []
         elif kind:
-            section.append(Draft(kind, start, end, index, bisect_right(ends, start), bisect_right(ends, end)))
+            section.append(SectionDraft(kind, start, end, index, bisect_right(ends, start), bisect_right(ends, end)))
     if section:
         yield section, False
 
@@ -195,12 +199,12 @@ class _AtSight(NamedTuple):
         raise _TooCloseError
 
 
-def _packed(section: list[Draft], sizes: Sizes, goes_on: bool) -> list[Draft]:
+def _filled(section: list[SectionDraft], sizes: SectionSizes, goes_on: bool) -> list[SectionDraft]:
     """Add paragraphs to paragraphs while they are below target, then join what is too short."""
     measure = _AtSight(sizes.joint)
     if max(draft.size for draft in section) + NEAR > sizes.room:
         raise _TooCloseError
-    drafts: list[Draft] = []
+    drafts: list[SectionDraft] = []
     for draft in section:
         before = drafts[-1] if drafts else draft
         paragraphs = bool(drafts) and before.kind == draft.kind == "paragraph"

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 from spanwise.chunking.pieces import nested
 from spanwise.chunking.proposers import Estimate, Propose, Proposer, answers_from, estimated
-from spanwise.chunking.settle import Strategy, Task, settle
+from spanwise.chunking.settle import ChunkingTask, Strategy, settle
 from spanwise.chunking.strategies import as_counted, strategy_of
-from spanwise.chunking.strategies.smart import Smart
+from spanwise.chunking.strategies.smart import SmartStrategy
 from spanwise.documents.document import Document
 from spanwise.documents.offsets import MEASURES
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.native.gc_pause import collector_paused
 from spanwise.options import options_of
-from spanwise.readers import Access, read_file, read_page_strings, read_string
+from spanwise.readers import ReadOptions, read_file, read_page_strings, read_string
 from spanwise.records.chunk import Chunk
 from spanwise.records.record import Run
 from spanwise.text.tokens import Tokenizer, TokenMap, tokenizer_of
@@ -36,12 +36,12 @@ def read(
     `password` opens an encrypted PDF. `figures` names a folder that the figures of a PDF are written to.
     With `keep_all` a web page keeps its navigation, banners and whatever else is not its main content.
     """
-    return read_file(path, format, metadata, Access(password, figures, keep_all))
+    return read_file(path, format, metadata, ReadOptions(password, figures, keep_all))
 
 
 def read_text(text: str, format: str = "markdown", *, keep_all: bool = False, **metadata: Any) -> Document:
     """Read a string: Markdown, plain text, HTML or a page of Confluence; `keep_all` is as for `read`."""
-    return read_string(text, format, metadata, access=Access(keep_all=keep_all))
+    return read_string(text, format, metadata, access=ReadOptions(keep_all=keep_all))
 
 
 def read_pages(pages: Iterable[str], *, format: str = "text", **metadata: Any) -> Document:
@@ -49,10 +49,10 @@ def read_pages(pages: Iterable[str], *, format: str = "text", **metadata: Any) -
     return read_page_strings(pages, format, metadata)
 
 
-class Begun(NamedTuple):
+class Prepared(NamedTuple):
     """A document that is going to be chunked: all is checked and counted, nothing is planned."""
 
-    task: Task
+    task: ChunkingTask
     strategy: Strategy
     offsets: tuple[str, ...]
 
@@ -72,8 +72,8 @@ def chunk(
     bytes and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several documents share, or a
     function of your own from a `Window` to the numbers of the lines where a topic starts.
     """
-    begun = begin(document, strategy, tokenizer, offsets, options)
-    if not isinstance(begun.strategy, Smart):
+    begun = prepare(document, strategy, tokenizer, offsets, options)
+    if not isinstance(begun.strategy, SmartStrategy):
         if proposer is not None:
             raise OptionError("proposer", f"is not for the strategy {strategy}", hint="it is one of smart")
         return finish(begun)
@@ -84,16 +84,16 @@ def chunk(
 
 def estimate(document: Document, tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k", **options: Any) -> Estimate:
     """Say what `smart` would send for a document, and at what price; nothing is sent."""
-    return estimated(begin(document, "smart", tokenizer, (), options).task)
+    return estimated(prepare(document, "smart", tokenizer, (), options).task)
 
 
-def begin(
+def prepare(
     document: Document,
     strategy: str,
     tokenizer: str | os.PathLike[str] | Tokenizer,
     offsets: Sequence[str],
     options: Mapping[str, Any],
-) -> Begun:
+) -> Prepared:
     """Check what is given, and count the document's tokens."""
     if not isinstance(document, Document):
         hint = "make one with spanwise.read(path) or spanwise.read_text(text)"
@@ -110,10 +110,12 @@ def begin(
         rule = f"holds a lone surrogate, which is no character, at {error.start}"
         raise UnreadableError("text", rule, hint="spanwise.read_text(text) replaces it") from error
     with collector_paused:
-        return Begun(Task(as_counted(document, strategy), tokens, settings, chosen.leaves_out), chosen, measures)
+        return Prepared(
+            ChunkingTask(as_counted(document, strategy), tokens, settings, chosen.leaves_out), chosen, measures
+        )
 
 
-def finish(begun: Begun) -> tuple[Chunk, ...]:
+def finish(begun: Prepared) -> tuple[Chunk, ...]:
     """Plan and settle the chunks."""
     task, strategy, measures = begun
     if task.answers is not None:

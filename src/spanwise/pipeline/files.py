@@ -17,13 +17,13 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Final, NamedTuple, TypeVar
 
 from spanwise.chunking.proposers import Proposer
-from spanwise.chunking.strategies.smart import Smart
+from spanwise.chunking.strategies.smart import SmartStrategy
 from spanwise.documents.document import Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.native.gc_pause import collect_seldom, collector_paused
-from spanwise.pipeline.chunk import Begun, begin, finish
+from spanwise.pipeline.chunk import Prepared, finish, prepare
 from spanwise.pipeline.settings import Settings
-from spanwise.readers import Access, read_bytes, read_file
+from spanwise.readers import ReadOptions, read_bytes, read_file
 from spanwise.records.chunk import Chunk
 from spanwise.records.dialects import DEFAULT_PREFIX, Setting, translated
 from spanwise.records.record import Run, records_of
@@ -94,7 +94,7 @@ class _Underway(NamedTuple):
     """A file that is read; its chunks are still to come."""
 
     job: Job
-    begun: Begun
+    begun: Prepared
     size: int
     notes: tuple[str, ...]
 
@@ -103,7 +103,7 @@ def _begun(job: Job) -> _Underway:
     document, size = document_of(job)
     settings = job.settings
     notes = tuple(dict.fromkeys(item.reason for item in document.left_out if not item.usual))
-    begun = begin(document, settings.strategy, settings.tokenizer, job.order.offsets, settings.options)
+    begun = prepare(document, settings.strategy, settings.tokenizer, job.order.offsets, settings.options)
     return _Underway(job, begun, size, notes)
 
 
@@ -131,7 +131,7 @@ def chunk_all(
 
 def is_smart(job: Job) -> bool:
     """Whether a file's chunks are proposed by a model."""
-    return job.settings.strategy == Smart.name
+    return job.settings.strategy == SmartStrategy.name
 
 
 def _asked(proposer: Proposer, jobs: Iterable[Job]) -> Iterator[Outcome]:
@@ -141,7 +141,7 @@ def _asked(proposer: Proposer, jobs: Iterable[Job]) -> Iterator[Outcome]:
     def asked(job: Job) -> _Underway:
         underway = _begun(job)
         task = underway.begun.task
-        task.answers = proposer.ask(task, Smart().questions(task), job.settings.options)
+        task.answers = proposer.ask(task, SmartStrategy().questions(task), job.settings.options)
         return underway
 
     def done(first: _Underway | Outcome) -> Outcome:
@@ -294,7 +294,7 @@ def _one_by_one(
 
 def document_of(job: Job) -> tuple[Document, int]:
     """Read what a job is about, and give the bytes that it takes."""
-    access = Access(job.order.password, job.order.figures, job.order.keep_all)
+    access = ReadOptions(job.order.password, job.order.figures, job.order.keep_all)
     if job.data is None:
         document = read_file(job.file, job.order.format, job.settings.metadata, access)
         return document, os.stat(job.file).st_size  # noqa: PTH116 - a path object for each of many files costs

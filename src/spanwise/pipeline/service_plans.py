@@ -16,7 +16,7 @@ from spanwise.records.chunk import Chunk
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenPlan(Mapping[str, Any]):
+class ServicePlan(Mapping[str, Any]):
     """A plan: its strategy, its tokenizer and its options; `spanwise.chunk(document, **plan)` takes it as it is."""
 
     name: str
@@ -47,7 +47,7 @@ class ChosenPlan(Mapping[str, Any]):
 
 def plan(
     name: str | None = None, *, tenant: str | None = None, config: str | os.PathLike[str] | None = None
-) -> ChosenPlan:
+) -> ServicePlan:
     """Find a plan by its name, or by the tenant who has it.
 
     `config` is the file with `[plans]` and `[tenants]`; by default the one that the command line would take. Without
@@ -60,4 +60,4 @@ def plan(
     wanted = name if name is not None else tenants_plan(read, str(tenant))
     layer = plan_layer(read, wanted)
     settings = settings_of(in_force([*Config(read.path, read.general).layers(None), layer]))
-    return ChosenPlan(wanted, settings.strategy, settings.tokenizer, settings.options)
+    return ServicePlan(wanted, settings.strategy, settings.tokenizer, settings.options)

@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple
 from spanwise.documents.document import Document, LeftOut, Metadata, derived_document_id
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.native.gc_pause import collector_paused
-from spanwise.readers.builder import Reading
+from spanwise.readers.builder import ReadResult
 from spanwise.readers.encodings import cleaned, decoded
 from spanwise.readers.markdown.reader import read_markdown
 from spanwise.readers.pages import read_paged
 from spanwise.readers.plain import read_plain
 
 
-class Access(NamedTuple):
+class ReadOptions(NamedTuple):
     """How a file is opened, where its figures are written to, and whether what is no content is kept."""
 
     password: str | None = None
@@ -25,22 +25,22 @@ class Access(NamedTuple):
     keep_all: bool = False
 
 
-_PLAINLY: Final = Access()
+_PLAINLY: Final = ReadOptions()
 
 
-def _read_html(text: str, access: Access) -> Reading:
+def _read_html(text: str, access: ReadOptions) -> ReadResult:
     from spanwise.readers.html import read_html
 
     return read_html(text, keep_all=access.keep_all)
 
 
-def _read_confluence(text: str, access: Access) -> Reading:
+def _read_confluence(text: str, access: ReadOptions) -> ReadResult:
     from spanwise.readers.confluence import read_confluence
 
     return read_confluence(text, keep_all=access.keep_all)
 
 
-FORMATS: Final[dict[str, Callable[[str, Access], Reading]]] = {
+FORMATS: Final[dict[str, Callable[[str, ReadOptions], ReadResult]]] = {
     "markdown": lambda text, _: read_markdown(text),
     "text": lambda text, _: read_plain(text),
     "html": _read_html,
@@ -65,7 +65,7 @@ EXTENSIONS: Final = {
 
 
 def read_file(
-    path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any], access: Access = _PLAINLY
+    path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any], access: ReadOptions = _PLAINLY
 ) -> Document:
     """Read a file; its extension says the format unless `form` does."""
     data, name, form = load_file(path, form)
@@ -118,7 +118,7 @@ def _is_stored(data: bytes) -> bool:
 
 
 def read_bytes(
-    data: bytes, name: str, form: str | None, given: Mapping[str, Any], access: Access = _PLAINLY
+    data: bytes, name: str, form: str | None, given: Mapping[str, Any], access: ReadOptions = _PLAINLY
 ) -> Document:
     """Read what a file holds; without a format, a PDF is known by its first bytes, and all else is Markdown."""
     if form is None:
@@ -134,7 +134,7 @@ def read_bytes(
 
 
 def read_string(
-    text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = (), access: Access = _PLAINLY
+    text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = (), access: ReadOptions = _PLAINLY
 ) -> Document:
     """Read a text of a named format; `noted` is what is known of it already."""
     if form in INPUTS and form not in FORMATS:
@@ -162,7 +162,7 @@ def _naming(known: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, 
     return known if given.get("source_url") or not known.get("file_path") else {**known, "source_url": None}
 
 
-def _document(reading: Reading, form: str, given: Mapping[str, Any]) -> Document:
+def _document(reading: ReadResult, form: str, given: Mapping[str, Any]) -> Document:
     """Join what the reader found with what the caller knows better."""
     known = {"source_type": form, **reading.found}
     known |= {name: value for name, value in given.items() if value is not None}

@@ -23,7 +23,7 @@ _new: Final = tuple.__new__
 _FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")
 
 
-class Reading(NamedTuple):
+class ReadResult(NamedTuple):
     """What a reader gives back: the text, its blocks, and what it learned on the way."""
 
     text: str
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
     shown: tuple[Shown, ...] = ()
 
 
-class Seen(NamedTuple):
+class FoundBlock(NamedTuple):
     """A block as a reader sees it, before its place among headings is known."""
 
     kind: str
@@ -88,7 +88,7 @@ class Builder:
         # without Block's own checks: kinds come from a reader's table, and Document checks all ranges once more
         self.blocks.append(_new(Block, (kind, start, end, self.path, level, self.page, parts, None, None, source_ref)))
 
-    def add_all(self, seen: list[Seen]) -> None:
+    def add_all(self, seen: list[FoundBlock]) -> None:
         """Add many blocks at once."""
         if self.base:
             for block in seen:
@@ -158,11 +158,11 @@ def figure_ranges(tags: Iterable[Tag]) -> list[tuple[int, int]]:
     return ranges
 
 
-def with_figures(text: str, seen: list[Seen], figures: list[tuple[int, int]]) -> list[Seen]:
+def with_figures(text: str, seen: list[FoundBlock], figures: list[tuple[int, int]]) -> list[FoundBlock]:
     """Give each figure a block of its own; what stood around it in a block stays as that block's kind."""
     if not figures:
         return seen
-    carved = [Seen("figure", start, end) for start, end in figures]
+    carved = [FoundBlock("figure", start, end) for start, end in figures]
     starts, ends = [start for start, _ in figures], [end for _, end in figures]
     for block in seen:
         touched = figures[bisect_right(ends, block.start) : bisect_left(starts, block.end)]
@@ -175,6 +175,6 @@ def with_figures(text: str, seen: list[Seen], figures: list[tuple[int, int]]) ->
     return sorted(carved, key=lambda block: block.start)
 
 
-def _carved(text: str, block: Seen, start: int, end: int) -> Seen:
+def _carved(text: str, block: FoundBlock, start: int, end: int) -> FoundBlock:
     comment = block.kind == "html" and is_only_comments(text[start:end])
-    return Seen("comment" if comment else block.kind, start, end, block.level, block.title)
+    return FoundBlock("comment" if comment else block.kind, start, end, block.level, block.title)

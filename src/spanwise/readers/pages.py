@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from spanwise.documents.document import LeftOut, Link, Page
 from spanwise.errors import OptionError, UnreadableError
-from spanwise.readers.builder import Builder, Reading
+from spanwise.readers.builder import Builder, ReadResult
 from spanwise.readers.encodings import cleaned
 from spanwise.readers.markdown.notes import annotated
 from spanwise.readers.markdown.reader import Extras, add_markdown, found_in
@@ -15,7 +15,7 @@ from spanwise.readers.plain import add_plain
 _BETWEEN = "\n\n"
 
 
-def read_paged(pages: Iterable[str], form: str) -> Reading:
+def read_paged(pages: Iterable[str], form: str) -> ReadResult:
     """Join pages with an empty line and read each for itself, so that no block crosses a page."""
     if isinstance(pages, str) or not isinstance(pages, Iterable):
         raise OptionError("pages", "must be a list of strings, one a page", value=pages, hint="try [text]")
@@ -50,4 +50,4 @@ def read_paged(pages: Iterable[str], form: str) -> Reading:
     extras = Extras(links, link_starts, _BETWEEN.join(prose), True)
     blocks = annotated(extras.prose, builder.blocks) if form == "markdown" else builder.blocks
     found = found_in(joined, blocks, extras) if form == "markdown" else {}
-    return Reading(joined, tuple(blocks), found, tuple(found_pages), tuple(left_out), tuple(link_starts))
+    return ReadResult(joined, tuple(blocks), found, tuple(found_pages), tuple(left_out), tuple(link_starts))

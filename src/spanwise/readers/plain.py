@@ -7,8 +7,8 @@ from typing import Final
 
 from spanwise.readers.builder import (
     Builder,
-    Reading,
-    Seen,
+    FoundBlock,
+    ReadResult,
     figure_ranges,
     figure_tags,
     may_hold_figures,
@@ -19,16 +19,16 @@ from spanwise.text.cuts import trimmed
 BLANK_LINES: Final = re.compile(r"\n(?:[^\S\n]*\n)+")
 
 
-def read_plain(text: str) -> Reading:
+def read_plain(text: str) -> ReadResult:
     """Read a text that has no markup."""
     builder = Builder(text)
     add_plain(builder, text)
-    return Reading(text, tuple(builder.blocks), {})
+    return ReadResult(text, tuple(builder.blocks), {})
 
 
 def add_plain(builder: Builder, text: str) -> None:
     """Add the paragraphs and figures."""
-    seen = [Seen("paragraph", *span) for span in _paragraphs(text)]
+    seen = [FoundBlock("paragraph", *span) for span in _paragraphs(text)]
     if may_hold_figures(text):
         seen = with_figures(text, seen, figure_ranges(figure_tags(text, 0, len(text))))
     builder.add_all(seen)

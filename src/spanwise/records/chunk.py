@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spanwise.chunking.pieces import Piece, Settled, core_pieces, rendered
+from spanwise.chunking.pieces import Piece, SettledChunk, core_pieces, rendered
 from spanwise.documents.document import Block, Document
 from spanwise.records.links.navigation import navigation_of
 from spanwise.records.record import Run, block_id, blocks_in, chunk_type, core_blocks, record_of, sha256
@@ -223,7 +223,7 @@ class Chunk:
         return record_of(self._run, self.chunk_index)
 
     @property
-    def _settled(self) -> Settled:
+    def _settled(self) -> SettledChunk:
         return self._run.settled[self.chunk_index]
 
     @property

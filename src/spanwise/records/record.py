@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
-from spanwise.chunking.pieces import Piece, Settled, core_pieces, rendered
+from spanwise.chunking.pieces import Piece, SettledChunk, core_pieces, rendered
 from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document, Part
 from spanwise.documents.offsets import MEASURES
 from spanwise.records.links.navigation import links_to, navigation_of
@@ -40,7 +40,7 @@ class Run:
         self,
         document: Document,
         strategy: str,
-        settled: Sequence[Settled],
+        settled: Sequence[SettledChunk],
         offsets: Sequence[str],
         heading_levels: int,
         homes: Sequence[int | None] = (),
@@ -216,13 +216,13 @@ def content_digest(owner: str, hashed_path: Sequence[str]) -> Any:
     return hashlib.sha256(content_head(owner, hashed_path).encode())
 
 
-def core_text(text: str, settled: Settled) -> str:
+def core_text(text: str, settled: SettledChunk) -> str:
     """Give the words of a chunk that belong to no other."""
     pieces = settled.pieces
     return rendered(text, core_pieces(pieces)) if pieces else text[settled.start : settled.end]
 
 
-def core_blocks(document: Document, settled: Settled) -> list[int]:
+def core_blocks(document: Document, settled: SettledChunk) -> list[int]:
     """Give the blocks of a core: all between the first and the last that are content."""
     first, last, blocks = settled.first, settled.last, document.blocks
     if first == last:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from spanwise.retrieval.passages import Gathering, Passage, Unit, joined
+from spanwise.retrieval.passages import Gathering, Passage, PassageUnit, joined
 from spanwise.text.cuts import forced_cuts
 from spanwise.text.sentences import sentence_starts
 from spanwise.text.tokens import NEAR, Tokenizer, TokenMap
@@ -18,7 +18,7 @@ Marker = Callable[[Passage], Sequence[tuple[int, int]]]
 """Says where words of the question stand in a passage."""
 
 
-class Taken(NamedTuple):
+class CutPassage(NamedTuple):
     """A passage, and the part of its text that is handed out."""
 
     passage: Passage
@@ -26,7 +26,7 @@ class Taken(NamedTuple):
     end: int
 
 
-def gathered(units: Iterable[Unit], limit: int) -> list[Taken]:
+def gathered(units: Iterable[PassageUnit], limit: int) -> list[CutPassage]:
     """Take units, best first, until one would begin a passage too many.
 
     A neighbour that is much worse than the passage beside it is passed over: it would only make it longer.
@@ -41,7 +41,9 @@ def gathered(units: Iterable[Unit], limit: int) -> list[Taken]:
     return _whole(gathering)
 
 
-def within_budget(units: Iterable[Unit], limit: int, budget: int, tokenizer: Tokenizer, marks: Marker) -> list[Taken]:
+def within_budget(
+    units: Iterable[PassageUnit], limit: int, budget: int, tokenizer: Tokenizer, marks: Marker
+) -> list[CutPassage]:
     """Take units, best first, as long as the texts have at most so many tokens; the first that doesn't fit is cut.
 
     A unit that would make a passage longer than there is room is passed over: half of it would help nobody.
@@ -67,11 +69,11 @@ def within_budget(units: Iterable[Unit], limit: int, budget: int, tokenizer: Tok
     return _whole(gathering)
 
 
-def _whole(gathering: Gathering) -> list[Taken]:
-    return [Taken(passage, 0, len(passage.text)) for passage in gathering.passages()]
+def _whole(gathering: Gathering) -> list[CutPassage]:
+    return [CutPassage(passage, 0, len(passage.text)) for passage in gathering.passages()]
 
 
-def cut_to(passage: Passage, most: int, tokenizer: Tokenizer, marks: Sequence[tuple[int, int]]) -> Taken | None:
+def cut_to(passage: Passage, most: int, tokenizer: Tokenizer, marks: Sequence[tuple[int, int]]) -> CutPassage | None:
     """Give the part of a passage that fits: whole sentences, or words of one that is too long; else nothing."""
     text, language = passage.text, passage.units[0].found.source.language
     tokens = TokenMap(text, tokenizer)
@@ -82,7 +84,7 @@ def cut_to(passage: Passage, most: int, tokenizer: Tokenizer, marks: Sequence[tu
         )
         words = text[start:end].rstrip()
         if words and tokenizer.count(words) <= most:
-            return Taken(passage, start, start + len(words))
+            return CutPassage(passage, start, start + len(words))
     return None
 
 

@@ -21,14 +21,14 @@ _FEWEST: Final = 4  # chunks, below which a correlation says nothing
 _NEXT_TO_NOTHING: Final = 0.35  # of a question, by the weight of its words
 
 
-class Opinion(NamedTuple):
+class VectorTrust(NamedTuple):
     """How much words and model count for a question, each from 0 to 1."""
 
     words: float
     model: float
 
 
-WORDS_ALONE: Final = Opinion(1.0, 0.0)
+WORDS_ALONE: Final = VectorTrust(1.0, 0.0)
 
 
 class Fused(NamedTuple):
@@ -39,7 +39,7 @@ class Fused(NamedTuple):
 
 
 def fused(
-    words: Mapping[int, float], cosines: Mapping[int, float], weight: float, opinion: Opinion
+    words: Mapping[int, float], cosines: Mapping[int, float], weight: float, opinion: VectorTrust
 ) -> dict[int, Fused]:
     """Join the scores by words and the cosines, each of which may lack some chunks."""
     best = max(words.values(), default=0.0) or 1.0
@@ -49,11 +49,11 @@ def fused(
     }
 
 
-def opinion_of(words: Mapping[int, float], cosines: Mapping[int, float], coverage: float) -> Opinion:
+def opinion_of(words: Mapping[int, float], cosines: Mapping[int, float], coverage: float) -> VectorTrust:
     """Say how much words and model count; `coverage` is the share of the question in the chunk that has most of it."""
     if coverage < _NEXT_TO_NOTHING:
-        return Opinion((coverage / _NEXT_TO_NOTHING) ** 3, 1.0)
-    return Opinion(1.0, _trust(words, cosines))
+        return VectorTrust((coverage / _NEXT_TO_NOTHING) ** 3, 1.0)
+    return VectorTrust(1.0, _trust(words, cosines))
 
 
 def _trust(words: Mapping[int, float], cosines: Mapping[int, float]) -> float:

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from spanwise.retrieval.hits import Explanation
 from spanwise.retrieval.ranking import Ranked
-from spanwise.stores.values import Found
+from spanwise.stores.values import StoredChunk
 
 
-class Unit(NamedTuple):
+class PassageUnit(NamedTuple):
     """What is handed out as a whole: a chunk that was found, or the parent of such chunks."""
 
-    found: Found
+    found: StoredChunk
     score: float
     explanation: Explanation
     chunk_ids: tuple[str, ...]
@@ -46,10 +46,10 @@ class Segment(NamedTuple):
 class Passage:
     """Units that follow each other in one document."""
 
-    units: tuple[Unit, ...]
+    units: tuple[PassageUnit, ...]
 
     @cached_property
-    def best(self) -> Unit:
+    def best(self) -> PassageUnit:
         """The unit that the passage was found for."""
         return max(self.units, key=lambda unit: unit.score)
 
@@ -129,19 +129,19 @@ def _edges(record: Mapping[str, Any]) -> tuple[int, int]:
     return begins, ends
 
 
-def as_units(chunks: Iterable[Ranked], parents: Mapping[str, Found]) -> list[Unit]:
+def as_units(chunks: Iterable[Ranked], parents: Mapping[str, StoredChunk]) -> list[PassageUnit]:
     """Give each chunk, or in its place its parent; a parent stands once, where the best of its chunks stood."""
-    units: dict[str, Unit] = {}
+    units: dict[str, PassageUnit] = {}
     for found, score, explanation in chunks:
         chunk_id, parent_id = found.record["chunk_id"], found.record.get("parent_id")
         parent = parents.get(parent_id) if parent_id else None
         if parent is None:
-            units[chunk_id] = Unit(found, score, explanation, (chunk_id,))
+            units[chunk_id] = PassageUnit(found, score, explanation, (chunk_id,))
         elif parent_id in units:
             known = units[parent_id]
             units[parent_id] = known._replace(chunk_ids=(*known.chunk_ids, chunk_id))
         elif parent_id:
-            units[parent_id] = Unit(parent, score, explanation, (chunk_id,), is_parent=True)
+            units[parent_id] = PassageUnit(parent, score, explanation, (chunk_id,), is_parent=True)
     return list(units.values())
 
 
@@ -153,7 +153,7 @@ class Gathering:
         self._by_first: dict[tuple[str, bool, int], Passage] = {}
         self._by_last: dict[tuple[str, bool, int], Passage] = {}
 
-    def around(self, unit: Unit) -> list[Passage]:
+    def around(self, unit: PassageUnit) -> list[Passage]:
         """Give the passages that end right before a unit or begin right after it."""
         document, is_parent, position = unit.place
         sides = (
@@ -177,7 +177,7 @@ class Gathering:
         return len(self._by_first)
 
 
-def joined(unit: Unit, neighbours: Iterable[Passage]) -> Passage:
+def joined(unit: PassageUnit, neighbours: Iterable[Passage]) -> Passage:
     """Give the passage that a unit makes with its neighbours."""
     units = [unit, *(other for passage in neighbours for other in passage.units)]
     return Passage(tuple(sorted(units, key=lambda one: one.found.position)))

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from spanwise.retrieval.function_words import FUNCTION_WORDS
-from spanwise.stores import Shelf
+from spanwise.stores import StoreReader
 from spanwise.stores.values import Candidate, Statistics
 from spanwise.text.terms import QueryWord, query_words
 
@@ -74,13 +74,13 @@ class Query:
         return [QueryWord(word.text, word.terms) for word in self.words if word.weight >= _TELLING * most]
 
 
-def prepared(question: str, shelf: Shelf) -> Query:
+def prepared(question: str, reader: StoreReader) -> Query:
     """Read a question, and weigh its words by the tenant's statistics."""
     text = _NO_TEXT.sub(" ", question[: MOST_CHARACTERS + 1])
     if len(text) > MOST_CHARACTERS:
         text = text[: text.rfind(" ", MOST_CHARACTERS // 2, MOST_CHARACTERS)]  # no half word, if there is a space
     words = query_words(text)
-    statistics = shelf.statistics(list(dict.fromkeys(term for word in words for term in word.terms)))
+    statistics = reader.statistics(list(dict.fromkeys(term for word in words for term in word.terms)))
     known = {word: _occurrences(word, statistics) for word in words}
     rarest = sorted(words, key=lambda word: (not known[word], known[word]))[:MOST_WORDS]
     chosen = set(rarest)

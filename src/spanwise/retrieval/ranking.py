@@ -9,9 +9,9 @@ from spanwise.retrieval.fusion import WORDS_ALONE, Fused, fused, opinion_of
 from spanwise.retrieval.hits import Explanation
 from spanwise.retrieval.query import Query, bm25, bm25_parts, share_of
 from spanwise.retrieval.weights import Weights
-from spanwise.stores import Shelf
-from spanwise.stores.values import Candidate, Filters, Found
-from spanwise.text.terms import terms_of
+from spanwise.stores import StoreReader
+from spanwise.stores.values import Candidate, Filters, StoredChunk
+from spanwise.text.terms import document_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,7 +27,7 @@ _LINKED: Final = 20  # the documents of the best hits, between which links are l
 class Ranked(NamedTuple):
     """A chunk with its score and the reasons for it."""
 
-    found: Found
+    found: StoredChunk
     score: float
     explanation: Explanation
 
@@ -42,37 +42,37 @@ class _Scores(NamedTuple):
 
 
 def ranked(
-    shelf: Shelf, query: Query, vector: Vector | None, filters: Filters, weights: Weights, most: int
+    reader: StoreReader, query: Query, vector: Vector | None, filters: Filters, weights: Weights, most: int
 ) -> list[Ranked]:
     """Give the best chunks, best first."""
-    scores = _scored(shelf, query, vector, filters, weights, most)
+    scores = _scored(reader, query, vector, filters, weights, most)
     keys = sorted(scores.fused, key=lambda key: (-sum(scores.fused[key]), key))[:most]
-    found = shelf.fetch(keys)
-    lifts = _lifts(shelf, query, found, scores, weights)
+    found = reader.fetch(keys)
+    lifts = _lifts(reader, query, found, scores, weights)
     chunks = [_explained(query, one, scores, lifts[one.key]) for one in found]
     return sorted(chunks, key=lambda one: (-one.score, one.found.document_id, one.found.position))
 
 
 def _scored(
-    shelf: Shelf, query: Query, vector: Vector | None, filters: Filters, weights: Weights, most: int
+    reader: StoreReader, query: Query, vector: Vector | None, filters: Filters, weights: Weights, most: int
 ) -> _Scores:
     terms = query.terms
-    lexical = shelf.lexical(terms, filters, max(_LEXICAL, most)) if terms else []
+    lexical = reader.lexical(terms, filters, max(_LEXICAL, most)) if terms else []
     candidates = {candidate.key: candidate for candidate in lexical}
     if vector is None:
         return _Scores(candidates, {}, fused(bm25(query, lexical), {}, 0.0, WORDS_ALONE), None)
-    cosines = dict(shelf.nearest(vector, filters, max(_NEAREST, most)))
-    cosines |= shelf.cosines(vector, [key for key in candidates if key not in cosines])
+    cosines = dict(reader.nearest(vector, filters, max(_NEAREST, most)))
+    cosines |= reader.cosines(vector, [key for key in candidates if key not in cosines])
     coverage = max((share_of(query, candidate.counts) for candidate in lexical), default=0.0)
     opinion = opinion_of(bm25(query, lexical), cosines, coverage) if weights.vector else WORDS_ALONE
     others = [key for key in cosines if key not in candidates]
     if terms and others:
-        candidates |= {candidate.key: candidate for candidate in shelf.counts(terms, others)}
+        candidates |= {candidate.key: candidate for candidate in reader.counts(terms, others)}
     words = bm25(query, list(candidates.values()))
     return _Scores(candidates, cosines, fused(words, cosines, weights.vector, opinion), opinion.model)
 
 
-def _explained(query: Query, found: Found, scores: _Scores, lifts: Mapping[str, float]) -> Ranked:
+def _explained(query: Query, found: StoredChunk, scores: _Scores, lifts: Mapping[str, float]) -> Ranked:
     key = found.key
     parts = bm25_parts(query, scores.candidates[key]) if key in scores.candidates else {}
     explanation = Explanation(
@@ -88,10 +88,10 @@ def _explained(query: Query, found: Found, scores: _Scores, lifts: Mapping[str, 
 
 
 def _lifts(
-    shelf: Shelf, query: Query, found: Sequence[Found], scores: _Scores, weights: Weights
+    reader: StoreReader, query: Query, found: Sequence[StoredChunk], scores: _Scores, weights: Weights
 ) -> dict[int, dict[str, float]]:
     """Say what headings, title, labels and links add to each chunk."""
-    links = _linked(shelf, found, scores)
+    links = _linked(reader, found, scores)
     documents = {
         name: _of_document(query, one, weights) for name, one in {one.document_id: one for one in found}.items()
     }
@@ -108,7 +108,7 @@ def _lifts(
     return lifts
 
 
-def _of_document(query: Query, found: Found, weights: Weights) -> dict[str, float]:
+def _of_document(query: Query, found: StoredChunk, weights: Weights) -> dict[str, float]:
     metadata, language = found.source.metadata, found.source.language
     return {
         "title": weights.title * _share(query, [metadata.get("title") or ""], language),
@@ -118,16 +118,16 @@ def _of_document(query: Query, found: Found, weights: Weights) -> dict[str, floa
 
 def _share(query: Query, texts: Iterable[str], language: str) -> float:
     words = "\n".join(texts)
-    return share_of(query, set(terms_of(words, language))) if words else 0.0
+    return share_of(query, set(document_terms(words, language))) if words else 0.0
 
 
-def _linked(shelf: Shelf, found: Sequence[Found], scores: _Scores) -> dict[str, tuple[float, float]]:
+def _linked(reader: StoreReader, found: Sequence[StoredChunk], scores: _Scores) -> dict[str, tuple[float, float]]:
     """Say of each document how good those are that link to it, and those that it links to, beside the best of all."""
     base: dict[str, float] = {}
     for one in found:  # they come best first
         base.setdefault(one.document_id, sum(scores.fused[one.key]))
     names = list(base)[:_LINKED]
-    pairs: Any = shelf.links(names) if len(names) > 1 else ()
+    pairs: Any = reader.links(names) if len(names) > 1 else ()
     best = max(base.values(), default=0.0) or 1.0
     links: dict[str, tuple[float, float]] = {}
     for source, target in sorted(pairs):

@@ -25,7 +25,7 @@ CHUNK_TYPES: Final = tuple(sorted((KINDS - LEFT_OUT_KINDS - {"html"}) | {"mixed"
 SOURCE_TYPES: Final = tuple(sorted(INPUTS))
 
 
-class Wishes(TypedDict, total=False):
+class SearchOptions(TypedDict, total=False):
     """What can be said of a search besides the question, the store and the tenant."""
 
     limit: int | None  # how many passages; 5, or with a budget as many as it holds
@@ -43,7 +43,7 @@ class Wishes(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SearchRequest:
     """Wishes that were checked."""
 
     tenant: str
@@ -56,9 +56,9 @@ class Request:
     tokenizer: Any
 
 
-def request_of(tenant: str | None, wishes: Mapping[str, Any]) -> Request:
+def checked_request(tenant: str | None, wishes: Mapping[str, Any]) -> SearchRequest:
     """Check all wishes, unknown names included."""
-    known = Wishes.__annotations__
+    known = SearchOptions.__annotations__
     for name in wishes:
         if name not in known:
             raise OptionError(name, "is not an option of search", hint=did_you_mean(name, known))
@@ -66,7 +66,7 @@ def request_of(tenant: str | None, wishes: Mapping[str, Any]) -> Request:
         raise OptionError("tenant", "must be a string", value=tenant)
     budget = _number("budget", wishes.get("budget"), SMALLEST_BUDGET, None)
     limit = _number("limit", wishes.get("limit"), 1, MOST_HITS)
-    return Request(
+    return SearchRequest(
         tenant or DEFAULT_TENANT,
         limit or (USUAL_LIMIT if budget is None else MOST_HITS),
         budget,

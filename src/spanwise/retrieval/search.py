@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from spanwise.embedding import embedder_of
 from spanwise.errors import OptionError, SpanwiseError
-from spanwise.retrieval.budget import Taken, gathered, within_budget
+from spanwise.retrieval.budget import CutPassage, gathered, within_budget
 from spanwise.retrieval.hits import Hit, Hits
 from spanwise.retrieval.passages import Passage, as_units
 from spanwise.retrieval.query import Query, prepared
 from spanwise.retrieval.ranking import Ranked, ranked
-from spanwise.retrieval.request import Request, Wishes, request_of
-from spanwise.stores import Shelf, Store, open_store
-from spanwise.stores.values import Filters, Found, Model
+from spanwise.retrieval.request import SearchOptions, SearchRequest, checked_request
+from spanwise.stores import Store, StoreReader, open_store
+from spanwise.stores.values import Filters, Model, StoredChunk
 from spanwise.text.terms import matches
 from spanwise.text.tokens import tokenizer_of
 
@@ -32,7 +32,7 @@ _SMALL_CHUNK: Final = 20  # tokens; so many chunks at least may be needed to fil
 
 
 def search(
-    query: str, store: str | os.PathLike[str] | Store, tenant: str | None = None, **wishes: Unpack[Wishes]
+    query: str, store: str | os.PathLike[str] | Store, tenant: str | None = None, **wishes: Unpack[SearchOptions]
 ) -> Hits:
     """Find the passages of a store that answer a question, the best first.
 
@@ -42,19 +42,19 @@ def search(
     """
     if not isinstance(query, str):
         raise OptionError("query", "must be a string", value=type(query).__name__)
-    request = request_of(tenant, wishes)
+    request = checked_request(tenant, wishes)
     named = isinstance(store, str | os.PathLike)
     opened: Any = closing(open_store(os.fspath(store))) if named else nullcontext(store)  # type: ignore[arg-type]
     with opened as kept:
         return _found(query, kept, request)
 
 
-def _found(question: str, store: Store, request: Request) -> Hits:
-    with store.shelf(request.tenant) as shelf:  # all answers are of one moment
-        query = prepared(question, shelf)
+def _found(question: str, store: Store, request: SearchRequest) -> Hits:
+    with store.reading(request.tenant) as reader:  # all answers are of one moment
+        query = prepared(question, reader)
         vector, notes = _vector(query.text, store.model(), request.embedder)
-        chunks = ranked(shelf, query, vector, request.filters, request.weights, _pool(request))
-        units = as_units(chunks, _parents(shelf, chunks) if request.parents else {})
+        chunks = ranked(reader, query, vector, request.filters, request.weights, _pool(request))
+        units = as_units(chunks, _parents(reader, chunks) if request.parents else {})
     if request.budget is None:
         taken = gathered(units, request.limit)
     else:
@@ -64,13 +64,13 @@ def _found(question: str, store: Store, request: Request) -> Hits:
     return Hits(hits, notes if hits else [*notes, _why_nothing(query, request)])
 
 
-def _pool(request: Request) -> int:
+def _pool(request: SearchRequest) -> int:
     """Say how many chunks to look at closely: enough for all passages that may be handed out."""
     needed = 4 * request.limit if request.budget is None else request.budget // _SMALL_CHUNK
     return min(max(_POOL, needed), _LARGEST_POOL)
 
 
-def _why_nothing(query: Query, request: Request) -> str:
+def _why_nothing(query: Query, request: SearchRequest) -> str:
     """Say what a person can do who found nothing; it speaks of the tenant's own documents and of no others."""
     if not query.chunks:
         return "there are no documents here" + (f" for the tenant {request.tenant}" if request.tenant else "")
@@ -109,16 +109,16 @@ def _without(model: Model, error: SpanwiseError) -> str:
     return f"the model {model.name} can't be used, so the words alone were searched: {reason}"
 
 
-def _parents(shelf: Shelf, chunks: Sequence[Ranked]) -> dict[str, Found]:
+def _parents(reader: StoreReader, chunks: Sequence[Ranked]) -> dict[str, StoredChunk]:
     wanted = dict.fromkeys(one.found.record.get("parent_id") for one in chunks)
-    return {found.record["chunk_id"]: found for found in shelf.fetch_ids([name for name in wanted if name])}
+    return {found.record["chunk_id"]: found for found in reader.fetch_ids([name for name in wanted if name])}
 
 
 def _marks(query: Query, passage: Passage) -> list[tuple[int, int]]:
     return matches(passage.text, passage.best.found.source.language, query.telling)
 
 
-def _hit(query: Query, taken: Taken) -> Hit:
+def _hit(query: Query, taken: CutPassage) -> Hit:
     passage, start, end = taken
     whole = (start, end) == (0, len(passage.text))
     text = passage.text[start:end]

@@ -22,7 +22,7 @@ _NEVER_MEANT: Final = frozenset({".git", _IGNORING})
 
 
 @dataclass
-class Found:
+class FoundFiles:
     """The files that were found, in order; how many were passed over for which reason; what can't be read."""
 
     files: list[str] = field(default_factory=list)
@@ -143,7 +143,7 @@ def find_files(
     known: Callable[[str], bool],
     include: Sequence[str | Patterns] = (),
     exclude: Sequence[str | Patterns] = (),
-) -> Found:
+) -> FoundFiles:
     """Find the files that are meant; those named one by one are always taken, each once, in the order of their names.
 
     A folder is walked to the bottom; hidden files and those that a `.gitignore` names are passed over.
@@ -156,7 +156,7 @@ def find_files(
                 place = os.path.realpath(file)
                 seen[place] = min(seen.get(place, file), file)  # of several names always the same
     counted = Counter(reason for reason in walk.passed.values() if reason != "never meant")
-    return Found(sorted(seen.values()), counted, list(walk.failed.values()))
+    return FoundFiles(sorted(seen.values()), counted, list(walk.failed.values()))
 
 
 def _grouped(given: Sequence[str | Patterns]) -> list[Patterns]:

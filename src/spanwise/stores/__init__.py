@@ -1,6 +1,6 @@
 """Stores: where chunks are kept and searched. One protocol; an embedded file by default, PostgreSQL for servers.
 
-Everything that reads or writes documents hangs on a tenant's shelf, so no search can forget whose documents it may see.
+Documents are read and written through a tenant's reader or writer, so no search can see another tenant's.
 """
 
 from __future__ import annotations
@@ -10,21 +10,31 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from spanwise.stores.values import Candidate, Change, Filters, Found, Keyed, Known, Model, Statistics, Stored
+from spanwise.stores.values import (
+    Candidate,
+    ChunkState,
+    DocumentState,
+    Filters,
+    Keyed,
+    Model,
+    Statistics,
+    StoreChange,
+    StoredChunk,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-class Shelf(Protocol):
+class StoreReader(Protocol):
     """The documents of one tenant, for reading.
 
     Inside a `with` all answers are of one moment, whatever is written meanwhile; outside each is of its own, so a key
     may be gone when it is asked for. Keys are never used again.
     """
 
-    def __enter__(self) -> Shelf:
+    def __enter__(self) -> StoreReader:
         """Hold the moment."""
 
     def __exit__(
@@ -47,32 +57,32 @@ class Shelf(Protocol):
     def counts(self, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
         """Say how often the terms stand in some chunks."""
 
-    def fetch(self, keys: Sequence[int]) -> list[Found]:
+    def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
         """Give chunks by their keys, in the order of the keys; what is not there is left out."""
 
-    def fetch_ids(self, chunk_ids: Sequence[str]) -> list[Found]:
+    def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
         """Give chunks by their ids, for the parents of hits; what is not there is left out."""
 
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Give the pairs (from, to) of these documents in which the first links to the second."""
 
-    def documents(self) -> Iterable[Known]:
+    def documents(self) -> Iterable[DocumentState]:
         """List the documents, by id."""
 
 
-class Writer(Protocol):
+class StoreWriter(Protocol):
     """The one who may change the documents of a tenant, as long as the context lasts."""
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, DocumentState]:
         """Give the documents that are there."""
 
-    def chunks(self, document_id: str) -> list[Stored]:
+    def chunks(self, document_id: str) -> list[ChunkState]:
         """Give the chunks of a document, in order."""
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
         """Give the vectors that are already known, by what was embedded."""
 
-    def commit(self, changes: Sequence[Change], removed: Sequence[str] = ()) -> None:
+    def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
         """Make the changes and remove documents; when this returns they are safe, before that none is seen."""
 
 
@@ -82,10 +92,10 @@ class Store(Protocol):
     def model(self) -> Model | None:
         """Name the embedder whose vectors are kept; None while there are none."""
 
-    def shelf(self, tenant: str) -> Shelf:
+    def reading(self, tenant: str) -> StoreReader:
         """Give a tenant's documents to read."""
 
-    def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> AbstractContextManager[Writer]:
+    def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> AbstractContextManager[StoreWriter]:
         """Become the one who writes, waiting so many seconds for another to end.
 
         Another model than the one whose vectors are there is refused: their numbers mean different things.

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def packed(json: bytes) -> bytes:
+def compressed_json(json: bytes) -> bytes:
     """Give JSON in less room: the three texts of a record are nearly one."""
     return zlib.compress(json, 1)
 
 
-def unpacked(packed: bytes) -> Any:
+def json_value(compressed_json: bytes) -> Any:
     """Give what was packed as values."""
     import orjson
 
-    return orjson.loads(zlib.decompress(packed))
+    return orjson.loads(zlib.decompress(compressed_json))
 
 
 def as_halves(vector: NDArray[np.float32] | bytes) -> str:

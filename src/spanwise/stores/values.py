@@ -66,7 +66,7 @@ def record_hash(entry: Entry) -> str:
     return digest.hexdigest()
 
 
-class Stored(NamedTuple):
+class ChunkState(NamedTuple):
     """What a plan needs to know of a chunk that a store holds."""
 
     key: int
@@ -77,7 +77,7 @@ class Stored(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class StoreChange:
     """What is to be done to one document, all of it or nothing."""
 
     source: Source
@@ -120,7 +120,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StoredChunk:
     """A chunk that came back from a store, with its document."""
 
     key: int
@@ -131,7 +131,7 @@ class Found:
     source: Source
 
 
-class Known(NamedTuple):
+class DocumentState(NamedTuple):
     """A document that a store holds, in brief."""
 
     document_id: str

@@ -34,7 +34,7 @@ from spanwise.native import (
 if TYPE_CHECKING:
     import numpy
 
-    from spanwise.native.sections import Plan, Section, Sizes
+    from spanwise.native.sections import Plan, Section, SectionSizes
     from spanwise.native.settled import Chunk, Rules
 
 _WINDOW: Final = 1 << 16
@@ -108,7 +108,7 @@ class TokenMap:
         return ends
 
     def plan_at_sight(
-        self, blocks: Sequence[Any], low: int, high: int, sizes: Sizes, shape: Callable[..., Plan]
+        self, blocks: Sequence[Any], low: int, high: int, sizes: SectionSizes, shape: Callable[..., Plan]
     ) -> list[Plan | Section]:
         """Plan the sections among some blocks as far as the map shows it, and give those where it doesn't."""
         return plans_at_sight(blocks, low, high, self._ends, sizes, shape)

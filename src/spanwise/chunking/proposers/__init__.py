@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from spanwise.chunking.line_window import Proposal, Window, fault_of
 from spanwise.chunking.proposers.endpoint_settings import (
     Estimate,
-    Report,
+    ProposerReport,
     check_prices,
     check_terms,
     price,
     with_environment,
 )
 from spanwise.chunking.proposers.prompt import messages_of
-from spanwise.chunking.settle import Task
-from spanwise.chunking.strategies.smart import ASKING, Smart, SmartOptions
+from spanwise.chunking.settle import ChunkingTask
+from spanwise.chunking.strategies.smart import ASKING, SmartOptions, SmartStrategy
 from spanwise.chunking.strategies.smart_lines import Question
 from spanwise.errors import OptionError
 from spanwise.options import options_of
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from spanwise.chunking.proposers.answer_cache import AnswerCache
     from spanwise.chunking.proposers.scheduler import Asking
 
-__all__ = ["Estimate", "Propose", "Proposer", "Report", "answers_from", "estimated", "terms_of"]
+__all__ = ["Estimate", "Propose", "Proposer", "ProposerReport", "answers_from", "document_terms", "estimated"]
 
 Propose = Callable[[Window], Sequence[int]]
 """A function from a window to the numbers of the lines where a topic starts."""
@@ -59,8 +59,8 @@ class Proposer:
             if name not in ASKING:
                 hint = f"a Proposer takes {', '.join(ASKING)}; give the others to spanwise.chunk"
                 raise OptionError(name, "doesn't say whom to ask", hint=hint)
-        self._terms = terms_of(options)
-        self._report = Report()
+        self._terms = endpoint_settings(options)
+        self._report = ProposerReport()
         self._asking: Asking | None = None
         self._caches: dict[tuple[str | None, int], AnswerCache] = {}
         self._known: dict[bytes, Future[Proposal]] = {}  # what was asked in this run
@@ -76,7 +76,7 @@ class Proposer:
         self.close()
 
     @property
-    def report(self) -> Report:
+    def report(self) -> ProposerReport:
         """What was asked so far, and what it cost."""
         return replace(self._report, reasons=dict(self._report.reasons))
 
@@ -90,7 +90,9 @@ class Proposer:
         self._caches.clear()
         self._known.clear()
 
-    def ask(self, task: Task, questions: Sequence[Question], options: Mapping[str, Any] | None = None) -> Answers:
+    def ask(
+        self, task: ChunkingTask, questions: Sequence[Question], options: Mapping[str, Any] | None = None
+    ) -> Answers:
         """Ask about a document, and give what waits for the answers; those that are known aren't asked again.
 
         `options` are those of this document, where a run's documents differ.
@@ -98,7 +100,7 @@ class Proposer:
         from spanwise.chunking.proposers.answer_cache import key_of
         from spanwise.chunking.proposers.scheduler import Asking, Item
 
-        terms = self._terms if options is None else terms_of(options)
+        terms = self._terms if options is None else endpoint_settings(options)
         kept = self._cache(terms)
         asked = [messages_of(question.window) for question in questions]
         keys = [key_of(terms.model or "", messages) for messages in asked]
@@ -130,7 +132,7 @@ class Proposer:
         return self._caches[name]
 
 
-def terms_of(options: Mapping[str, Any]) -> SmartOptions:
+def endpoint_settings(options: Mapping[str, Any]) -> SmartOptions:
     """Give what options and environment say about whom to ask; refuse what can't be asked."""
     asking = {name: value for name, value in options.items() if name in ASKING}
     terms = with_environment(options_of(SmartOptions, asking))
@@ -139,9 +141,11 @@ def terms_of(options: Mapping[str, Any]) -> SmartOptions:
 
 
 @contextmanager
-def answers_from(proposer: Proposer | Propose | None, task: Task, options: Mapping[str, Any]) -> Iterator[Answers]:
+def answers_from(
+    proposer: Proposer | Propose | None, task: ChunkingTask, options: Mapping[str, Any]
+) -> Iterator[Answers]:
     """Ask whoever proposes about a document: who was given, else the endpoint that the options name."""
-    questions = Smart().questions(task)
+    questions = SmartStrategy().questions(task)
     if proposer is None:
         with Proposer(**{name: value for name, value in options.items() if name in ASKING}) as own:
             yield own.ask(task, questions)
@@ -175,14 +179,14 @@ def _ready(proposal: Proposal) -> Callable[[], Proposal]:
     return lambda: proposal
 
 
-def estimated(task: Task, known: set[bytes] | None = None) -> Estimate:
+def estimated(task: ChunkingTask, known: set[bytes] | None = None) -> Estimate:
     """Say what would be sent about a document; `known` is what was asked before in the same run."""
     from spanwise.chunking.proposers.answer_cache import AnswerCache, key_of
 
     terms = with_environment(task.options, os.environ)
     check_prices(terms)
     asked = {}
-    questions = Smart().questions(task)
+    questions = SmartStrategy().questions(task)
     for question in questions:
         messages = messages_of(question.window)
         asked[key_of(terms.model or "", messages)] = messages, len(question.window.lines)

@@ -20,7 +20,7 @@ CACHES: Final = ("SPANWISE_CACHE",)
 
 
 @dataclass(slots=True)
-class Report:
+class ProposerReport:
     """What a run asked, what that cost, and what came of it."""
 
     windows: int = 0

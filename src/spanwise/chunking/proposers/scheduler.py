@@ -19,7 +19,7 @@ from spanwise.chunking.line_window import Proposal
 from spanwise.chunking.proposers.answer_cache import AnswerCache
 from spanwise.chunking.proposers.circuit_breaker import Breaker, Trouble
 from spanwise.chunking.proposers.endpoint import MOST_SHAPES, Answer, Endpoint, Failure
-from spanwise.chunking.proposers.endpoint_settings import Report, price
+from spanwise.chunking.proposers.endpoint_settings import ProposerReport, price
 from spanwise.chunking.proposers.prompt import Messages, WrongAnswerError, asked_again, starts_in
 from spanwise.chunking.strategies.smart import SmartOptions
 
@@ -106,7 +106,7 @@ class _Flight:
 class Asking:
     """A thread with an event loop that asks; started with the first question, ended by `close`."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ProposerReport) -> None:
         """Start nothing yet."""
         self.report = report
         self._thread: threading.Thread | None = None

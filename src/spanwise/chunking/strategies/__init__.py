@@ -6,28 +6,28 @@ from typing import Final
 
 from spanwise.chunking.leaf_blocks import leaf_view
 from spanwise.chunking.settle import Strategy
-from spanwise.chunking.strategies.blocks import Blocks
-from spanwise.chunking.strategies.fixed import Fixed
-from spanwise.chunking.strategies.heading import Heading
-from spanwise.chunking.strategies.hierarchical import Hierarchical
-from spanwise.chunking.strategies.sentence import Sentence
-from spanwise.chunking.strategies.simple import Simple
-from spanwise.chunking.strategies.smart import Smart
-from spanwise.chunking.strategies.structure import Structure
-from spanwise.chunking.strategies.window import Window
+from spanwise.chunking.strategies.blocks import BlocksStrategy
+from spanwise.chunking.strategies.fixed import FixedStrategy
+from spanwise.chunking.strategies.heading import HeadingStrategy
+from spanwise.chunking.strategies.hierarchical import HierarchicalStrategy
+from spanwise.chunking.strategies.sentence import SentenceStrategy
+from spanwise.chunking.strategies.simple import SimpleStrategy
+from spanwise.chunking.strategies.smart import SmartStrategy
+from spanwise.chunking.strategies.structure import StructureStrategy
+from spanwise.chunking.strategies.window import WindowStrategy
 from spanwise.documents.document import Document
 from spanwise.errors import OptionError, did_you_mean
 
 STRATEGIES: Final[dict[str, Strategy]] = {
-    "structure": Structure(),
-    "fixed": Fixed(),
-    "heading": Heading(),
-    "window": Window(),
-    "sentence": Sentence(),
-    "simple": Simple(),
-    "blocks": Blocks(),
-    "hierarchical": Hierarchical(),
-    "smart": Smart(),
+    "structure": StructureStrategy(),
+    "fixed": FixedStrategy(),
+    "heading": HeadingStrategy(),
+    "window": WindowStrategy(),
+    "sentence": SentenceStrategy(),
+    "simple": SimpleStrategy(),
+    "blocks": BlocksStrategy(),
+    "hierarchical": HierarchicalStrategy(),
+    "smart": SmartStrategy(),
 }
 
 

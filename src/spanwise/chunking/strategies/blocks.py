@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from spanwise.chunking.overlap import head_end, tail_start
 from spanwise.chunking.packing import fill
-from spanwise.chunking.pieces import Around, Plan
-from spanwise.chunking.settle import NOTHING, Repeated, Task
-from spanwise.chunking.strategies.units import Unit, content_units, finer, fits
+from spanwise.chunking.pieces import OverlapChoices, PlannedCore
+from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
+from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
 from spanwise.options import SMALLEST_LIMIT, TEMPLATES, Options, option
 from spanwise.text.tokens import NEAR
 
@@ -30,7 +30,7 @@ class BlocksOptions(Options):
     include_section_tag: bool = option(True, "whether the template `tags` names the section")
 
 
-class Blocks:
+class BlocksStrategy:
     """The strategy `blocks`."""
 
     name = "blocks"
@@ -39,21 +39,21 @@ class Blocks:
     leafwise = True
     repeating = frozenset[str]()
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Pack whole leaves, and say what each chunk may show of its neighbours."""
-        units = list(_packed(task))
-        return [Plan(*unit, False, _around(task, units, place)) for place, unit in enumerate(units)]
+        units = list(_filled(task))
+        return [PlannedCore(*unit, False, _around(task, units, place)) for place, unit in enumerate(units)]
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat nothing but overlap: the full text is overlap and core, and nothing else."""
-        return NOTHING
+        return NO_CONTEXT
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Overlap is planned here, on both sides."""
         return None
 
 
-def _packed(task: Task) -> Iterator[Unit]:
+def _filled(task: ChunkingTask) -> Iterator[BlockRange]:
     """Put whole leaves together; one that is too large by itself is split, and its parts stand alone."""
     leaves, first = content_units(task), 0
     while first < len(leaves):
@@ -74,20 +74,20 @@ class Room(NamedTuple):
     core: int
 
 
-def _room(task: Task, unit: Unit) -> Room:
+def _room(task: ChunkingTask, unit: BlockRange) -> Room:
     """Say what room a chunk has that begins here."""
     whole = task.room(unit.first)
     before, after = (min(wanted, whole // 3) for wanted in _wanted(task))
     return Room(whole, before, after, min(task.options.core_tokens or whole, whole))
 
 
-def _wanted(task: Task) -> tuple[int, int]:
+def _wanted(task: ChunkingTask) -> tuple[int, int]:
     """Give how many tokens of overlap are asked for on each side."""
     before, after = task.options.overlap_tokens, task.options.overlap_next_tokens
     return before, before if after is None else after
 
 
-def _last_that_fits(task: Task, leaves: Sequence[Unit], first: int) -> int:
+def _last_that_fits(task: ChunkingTask, leaves: Sequence[BlockRange], first: int) -> int:
     """Give the leaf before which a chunk ends that begins with `first`: `first` itself if not even that fits.
 
     Room for overlap is held on each side that has a neighbour; a leaf that fits only without it stays whole.
@@ -104,7 +104,7 @@ def _last_that_fits(task: Task, leaves: Sequence[Unit], first: int) -> int:
     return _before_headings(task, leaves, first, until)
 
 
-def _before_headings(task: Task, leaves: Sequence[Unit], first: int, until: int) -> int:
+def _before_headings(task: ChunkingTask, leaves: Sequence[BlockRange], first: int, until: int) -> int:
     """Leave headings that would end a chunk to the next one, if they fit there with what they stand over."""
     blocks, kept = task.document.blocks, until
     while kept > first and blocks[leaves[kept - 1].first].kind == "heading":
@@ -119,7 +119,7 @@ def _held(room: Room) -> int:
     return min(room.whole - room.before - room.after, room.core)
 
 
-def _split(task: Task, leaf: Unit) -> Iterator[Unit]:
+def _split(task: ChunkingTask, leaf: BlockRange) -> Iterator[BlockRange]:
     """Split a leaf between its sentences, lines or cells into parts of about the same size."""
     room = _room(task, leaf)
     limit = max(_held(room), 1)
@@ -131,7 +131,7 @@ def _split(task: Task, leaf: Unit) -> Iterator[Unit]:
         yield units[low].to(units[high - 1])
 
 
-def _around(task: Task, units: Sequence[Unit], place: int) -> Around | None:
+def _around(task: ChunkingTask, units: Sequence[BlockRange], place: int) -> OverlapChoices | None:
     """Say where overlap may start and end, the most that fits first; where little is free there is none.
 
     Beside a core of a size of its own, overlap may go on over several cores, and into a leaf that is not the nearest.
@@ -151,7 +151,7 @@ def _around(task: Task, units: Sequence[Unit], place: int) -> Around | None:
     before, after = (_budgets(most, asked) for most, asked in zip(share, wanted, strict=True))
     starts = [tail_start(task, _behind(task, units, place, share[0], far), budget, torn=far) for budget in before]
     ends = [head_end(task, _ahead(task, units, place, share[1], far), budget, torn=far) for budget in after]
-    known = Around((), _known(starts), _known(ends))
+    known = OverlapChoices((), _known(starts), _known(ends))
     return known if known.before or known.after else None
 
 
@@ -160,20 +160,20 @@ def _budgets(most: int, wanted: int) -> list[int]:
     return [budget for budget in (most, most - NEAR, most // 2) if budget >= max(wanted // 8, 1)]
 
 
-def _behind(task: Task, units: Sequence[Unit], place: int, tokens: int, far: bool) -> Plan:
+def _behind(task: ChunkingTask, units: Sequence[BlockRange], place: int, tokens: int, far: bool) -> PlannedCore:
     """Give the core before, or from `far` as many as have so many tokens."""
     first = last = place - 1
     while far and first and task.content_tokens(units[first].start, units[last].end) < tokens:
         first -= 1
-    return Plan(*units[first].to(units[last]))
+    return PlannedCore(*units[first].to(units[last]))
 
 
-def _ahead(task: Task, units: Sequence[Unit], place: int, tokens: int, far: bool) -> Plan:
+def _ahead(task: ChunkingTask, units: Sequence[BlockRange], place: int, tokens: int, far: bool) -> PlannedCore:
     """Give the core after, or from `far` as many as have so many tokens."""
     first = last = place + 1
     while far and last < len(units) - 1 and task.content_tokens(units[first].start, units[last].end) < tokens:
         last += 1
-    return Plan(*units[first].to(units[last]))
+    return PlannedCore(*units[first].to(units[last]))
 
 
 def _known(places: list[int | None]) -> tuple[int, ...]:

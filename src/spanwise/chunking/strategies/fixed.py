@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from spanwise.chunking.overlap import nearest_start
 from spanwise.chunking.packing import divide
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import NOTHING, Repeated, Task
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
 from spanwise.documents.document import LEFT_OUT_KINDS
 from spanwise.documents.span import between
 from spanwise.options import Options, option
@@ -35,7 +35,7 @@ class FixedOptions(Options):
     overlap_ratio: float = option(0.12, "share of the chunk before that is repeated", low=0.0, high=0.5)
 
 
-class Stretch(NamedTuple):
+class FixedUnit(NamedTuple):
     """A range of the text, its first and last block, and its place in tokens of content."""
 
     start: int
@@ -47,14 +47,14 @@ class Stretch(NamedTuple):
 
 
 _KIND_AND_RANGE: Final = itemgetter(0, 1, 2)
-_STRETCH: Final[Callable[[Iterable[int]], Stretch]] = partial(tuple.__new__, Stretch)
+_STRETCH: Final[Callable[[Iterable[int]], FixedUnit]] = partial(tuple.__new__, FixedUnit)
 """Makes a stretch of its six numbers without a call in Python: there are thousands."""
 
-Cut = tuple[Stretch, Stretch]
+Cut = tuple[FixedUnit, FixedUnit]
 """What stands before a cut and what stands after it."""
 
 
-class Fixed:
+class FixedStrategy:
     """The strategy `fixed`."""
 
     name = "fixed"
@@ -63,33 +63,33 @@ class Fixed:
     leafwise = False
     repeating = frozenset[str]()
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Cut each run between closing headings into equal shares."""
         if not task.document.blocks:
             return []
         room, overlap = _room(task), task.options.overlap_ratio > 0
         shares = [share for run in _runs(task, _paragraphs(task)) for share in _balanced(task, run, room)]
-        return [Plan(*stretch[:4], overlap) for stretch in _long_enough(task, shares, room)]
+        return [PlannedCore(*stretch[:4], overlap) for stretch in _long_enough(task, shares, room)]
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat nothing but overlap."""
-        return NOTHING
+        return NO_CONTEXT
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at the sentence nearest to the ratio, within 10 to 15 for 12 percent, else at the nearest word."""
         size, ratio = task.content_tokens(previous.start, previous.end), task.options.overlap_ratio
         share = ceil(size * ratio * 10 / 12), round(size * ratio), int(size * ratio * 15 / 12)
         return nearest_start(task, previous, share, free) if share[1] else None
 
 
-def _room(task: Task) -> int:
+def _room(task: ChunkingTask) -> int:
     """Give the room that every chunk has; under a template the smallest, because a chunk may start anywhere."""
     if task.options.template == "plain":
         return task.room(0)
     return min(task.room(index) for index in range(len(task.document.blocks)))
 
 
-def _paragraphs(task: Task) -> list[Stretch]:
+def _paragraphs(task: ChunkingTask) -> list[FixedUnit]:
     """Give blocks, and of loose lists the stretches between blank lines; what is left out between takes no room."""
     starts, ends, indices = list[int](), list[int](), list[int]()
     cutter, whole = paragraph_cuts(task.text), True
@@ -110,16 +110,16 @@ def _paragraphs(task: Task) -> list[Stretch]:
     return list(map(_STRETCH, rows) if whole else _closed_up(rows, task.joint))
 
 
-def _closed_up(rows: Iterable[tuple[int, int, int, int, int, int]], joint: int) -> Iterator[Stretch]:
+def _closed_up(rows: Iterable[tuple[int, int, int, int, int, int]], joint: int) -> Iterator[FixedUnit]:
     """Give stretches of which each begins where the one before ended, with a joint where something is left out."""
     place, reached, before = 0, 0, -1
     for start, end, index, _, begin, finish in rows:
         place += begin - reached if index - before <= 1 else joint
-        yield Stretch(start, end, index, index, place, place + finish - begin)
+        yield FixedUnit(start, end, index, index, place, place + finish - begin)
         place, reached, before = place + finish - begin, finish, index
 
 
-def _runs(task: Task, paragraphs: list[Stretch]) -> Iterator[list[Stretch]]:
+def _runs(task: ChunkingTask, paragraphs: list[FixedUnit]) -> Iterator[list[FixedUnit]]:
     """Give the stretches between headings that close: those with at least the minimum before them."""
     blocks, smallest = task.document.blocks, task.options.min_tokens
     first = 0
@@ -132,13 +132,13 @@ def _runs(task: Task, paragraphs: list[Stretch]) -> Iterator[list[Stretch]]:
         yield paragraphs[first:]
 
 
-def _balanced(task: Task, run: list[Stretch], room: int) -> list[Stretch]:
+def _balanced(task: ChunkingTask, run: list[FixedUnit], room: int) -> list[FixedUnit]:
     """Cut a run into equal shares; where units are too coarse for that, into more; what is left over is divided."""
     total, size = run[-1].end_at - run[0].start_at, min(room, 1.1 * task.options.target_tokens)
     whole = _joined(run[0], run[-1])
     if total <= size:
         return _within(task, run, whole, room)
-    shares: list[Stretch] = []
+    shares: list[FixedUnit] = []
     for share in _shares(task, run, ceil(total / size), room):
         if not _fits(task, share, room):
             unit = min(max(total / len(run), size / 16), size / 4)
@@ -148,7 +148,7 @@ def _balanced(task: Task, run: list[Stretch], room: int) -> list[Stretch]:
     return [piece for share in shares for piece in _within(task, run, share, room)]
 
 
-def _shares(task: Task, run: list[Stretch], number: int, room: int) -> Iterator[Stretch]:
+def _shares(task: ChunkingTask, run: list[FixedUnit], number: int, room: int) -> Iterator[FixedUnit]:
     """Cut a run at the allowed boundaries nearest to equal shares of it; the later wins unless it is much farther."""
     blocks, tolerance = task.document.blocks, 0.1 * task.options.target_tokens
     all_ends = [paragraph.end_at for paragraph in run]
@@ -189,7 +189,7 @@ def _nearest(cuts: list[Cut], wanted: float, tolerance: float, start: int) -> Cu
     return before if before and nearest_later - wanted > wanted - nearest_before + tolerance else later
 
 
-def _cuts_inside(task: Task, paragraph: Stretch, wanted: float, room: int) -> list[Cut]:
+def _cuts_inside(task: ChunkingTask, paragraph: FixedUnit, wanted: float, room: int) -> list[Cut]:
     """Give cuts around a wanted place inside a paragraph, if that is too long to stay whole."""
     block = paragraph.first
     kind = task.document.blocks[block].kind
@@ -211,7 +211,7 @@ def _cuts_inside(task: Task, paragraph: Stretch, wanted: float, room: int) -> li
     return cuts
 
 
-def _inner_cuts(task: Task, paragraph: Stretch, middle: int, room: int) -> list[int]:
+def _inner_cuts(task: ChunkingTask, paragraph: FixedUnit, middle: int, room: int) -> list[int]:
     """Give cuts near the middle of a paragraph that is too long: lines, in a long line sentences, then words.
 
     Nothing farther away than one chunk is looked at, so that each share costs the same. Inside a word there is no cut:
@@ -235,12 +235,12 @@ def _inner_cuts(task: Task, paragraph: Stretch, middle: int, room: int) -> list[
     return [*edges, word] if word else edges
 
 
-def _within(task: Task, run: list[Stretch], stretch: Stretch, room: int) -> list[Stretch]:
+def _within(task: ChunkingTask, run: list[FixedUnit], stretch: FixedUnit, room: int) -> list[FixedUnit]:
     """Divide a share that is over the limit into as few parts as can be, of about one size."""
     if _fits(task, stretch, room):
         return [stretch]
     goal = _size(stretch) / ceil(_size(stretch) / room)
-    groups: list[Stretch] = []
+    groups: list[FixedUnit] = []
     first = bisect_right(run, stretch.start, key=itemgetter(0)) - 1
     for paragraph in takewhile(lambda paragraph: paragraph.start < stretch.end, islice(run, first, None)):
         inside = stretch.start <= paragraph.start and paragraph.end <= stretch.end
@@ -253,7 +253,7 @@ def _within(task: Task, run: list[Stretch], stretch: Stretch, room: int) -> list
     return groups
 
 
-def _units(task: Task, paragraph: Stretch, stretch: Stretch, room: int) -> list[Stretch]:
+def _units(task: ChunkingTask, paragraph: FixedUnit, stretch: FixedUnit, room: int) -> list[FixedUnit]:
     """Give what of a paragraph lies in a stretch: whole if it fits, else its lines, sentences, words."""
     span = max(paragraph.start, stretch.start), min(paragraph.end, stretch.end)
     kind = task.document.blocks[paragraph.first].kind
@@ -264,12 +264,12 @@ def _units(task: Task, paragraph: Stretch, stretch: Stretch, room: int) -> list[
     shift = paragraph.start_at - task.tokens.at(paragraph.start)
     places = zip(pieces, *task.tokens.at_edges(pieces), strict=True)
     block = paragraph.first
-    return [Stretch(*piece, block, block, begin + shift, finish + shift) for piece, begin, finish in places]
+    return [FixedUnit(*piece, block, block, begin + shift, finish + shift) for piece, begin, finish in places]
 
 
-def _long_enough(task: Task, stretches: list[Stretch], room: int) -> list[Stretch]:
+def _long_enough(task: ChunkingTask, stretches: list[FixedUnit], room: int) -> list[FixedUnit]:
     """Join what is below the minimum with the next, and a last one with the one before."""
-    smallest, kept = task.options.min_tokens, list[Stretch]()
+    smallest, kept = task.options.min_tokens, list[FixedUnit]()
     for place, stretch in enumerate(stretches):
         last = place == len(stretches) - 1
         before = kept[-1] if kept else None
@@ -281,13 +281,13 @@ def _long_enough(task: Task, stretches: list[Stretch], room: int) -> list[Stretc
     return kept
 
 
-def _joined(first: Stretch, last: Stretch) -> Stretch:
+def _joined(first: FixedUnit, last: FixedUnit) -> FixedUnit:
     return _STRETCH((first[0], last[1], first[2], last[3], first[4], last[5]))
 
 
-def _size(stretch: Stretch) -> int:
+def _size(stretch: FixedUnit) -> int:
     return stretch.end_at - stretch.start_at
 
 
-def _fits(task: Task, stretch: Stretch, room: int) -> bool:
+def _fits(task: ChunkingTask, stretch: FixedUnit, room: int) -> bool:
     return task.core_fits(stretch.start, stretch.end, _size(stretch), room)

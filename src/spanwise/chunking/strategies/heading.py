@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import NOTHING, Repeated, Task
-from spanwise.chunking.strategies.units import Unit, content_units, finer, fits
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
+from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
 from spanwise.documents.document import Block
 from spanwise.options import TEMPLATES, Options, option
 
@@ -28,7 +28,7 @@ class HeadingOptions(Options):
     smart: bool = option(True, "pack sections and carry over what is left; off is the same as `strict`")
 
 
-class Heading:
+class HeadingStrategy:
     """The strategy `heading`."""
 
     name = "heading"
@@ -37,34 +37,34 @@ class Heading:
     leafwise = False
     repeating = None
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Pack whole sections, or give each its own chunks."""
         sections = list(_sections(task))
-        chunks = _packed(task, sections) if _is_smart(task) else _apart(task, sections)
-        return [Plan(*chunk) for chunk in chunks]
+        chunks = _filled(task, sections) if _is_smart(task) else _apart(task, sections)
+        return [PlannedCore(*chunk) for chunk in chunks]
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat the heading that opened the section of which the chunk begins with a rest."""
         heading = _carried(task, plan.start, plan.first)
         if heading is None:
-            return NOTHING
+            return NO_CONTEXT
         if not _price(task, heading):
-            return Repeated(dropped=True)
-        return Repeated(((heading.start, heading.end),), joiner="\n\n")
+            return RepeatedContext(dropped=True)
+        return RepeatedContext(((heading.start, heading.end),), joiner="\n\n")
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Have no overlap."""
         return None
 
 
-def _is_smart(task: Task) -> bool:
+def _is_smart(task: ChunkingTask) -> bool:
     return bool(task.options.smart and not task.options.strict)
 
 
-def _sections(task: Task) -> Iterator[list[Unit]]:
+def _sections(task: ChunkingTask) -> Iterator[list[BlockRange]]:
     """Give the blocks of each section, and note for every block which heading opened its section."""
     blocks, level = task.document.blocks, task.options.split_level
-    section: list[Unit] = []
+    section: list[BlockRange] = []
     for unit in content_units(task):
         block = blocks[unit.first]
         opens = block.kind == "heading" and (block.level or 0) <= level
@@ -78,27 +78,27 @@ def _sections(task: Task) -> Iterator[list[Unit]]:
         yield section
 
 
-def _carried(task: Task, start: int, block: int) -> Block | None:
+def _carried(task: ChunkingTask, start: int, block: int) -> Block | None:
     """Give the heading of the section in whose middle a chunk begins, if it is to be repeated."""
     heading: Block | None = task.contexts.get(block) if _is_smart(task) else None
     return heading if heading and start >= heading.end else None
 
 
-def _price(task: Task, heading: Block) -> int:
+def _price(task: ChunkingTask, heading: Block) -> int:
     """Give what it costs to repeat a heading; 0 where it would take more than half of the limit, and isn't repeated."""
     price = task.tokens.exact(heading.start, heading.end) + task.joint
     return price if price <= task.limit // 2 else 0
 
 
-def _room(task: Task, unit: Unit) -> int:
+def _room(task: ChunkingTask, unit: BlockRange) -> int:
     heading = _carried(task, unit.start, unit.first)
     return task.room(unit.first) - (_price(task, heading) if heading else 0)
 
 
-def _packed(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
+def _filled(task: ChunkingTask, sections: list[list[BlockRange]]) -> Iterator[BlockRange]:
     """Pack sections of one type while they fit; cut those that don't, and go on with what is left of them."""
     blocks = task.document.blocks
-    current: Unit | None = None
+    current: BlockRange | None = None
     for section in sections:
         whole = section[0].to(section[-1])
         if current:
@@ -114,13 +114,13 @@ def _packed(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
         yield current
 
 
-def _apart(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
+def _apart(task: ChunkingTask, sections: list[list[BlockRange]]) -> Iterator[BlockRange]:
     """Give each section its own chunks."""
     for section in sections:
         yield from _cut(task, section)
 
 
-def _cut(task: Task, section: list[Unit]) -> Iterator[Unit]:
+def _cut(task: ChunkingTask, section: list[BlockRange]) -> Iterator[BlockRange]:
     """Cut a section that doesn't fit between sentences at target; in smart mode a rest that fits stays whole."""
     waiting = [(block, False) for block in reversed(section)]
     while waiting:
@@ -131,13 +131,13 @@ def _cut(task: Task, section: list[Unit]) -> Iterator[Unit]:
         yield _taken(task, waiting)
 
 
-def _taken(task: Task, waiting: list[tuple[Unit, bool]]) -> Unit:
+def _taken(task: ChunkingTask, waiting: list[tuple[BlockRange, bool]]) -> BlockRange:
     """Take from a stack what makes the next chunk: blocks while they stay within target, then sentences of the next.
 
     A block is broken up only when it doesn't fit whole; most never are.
     """
     target, room = task.options.target_tokens, _room(task, waiting[-1][0])
-    taken: list[Unit] = []
+    taken: list[BlockRange] = []
     while waiting:
         unit, is_sentence = waiting.pop()
         grown = taken[0].to(unit) if taken else unit
@@ -156,15 +156,15 @@ def _taken(task: Task, waiting: list[tuple[Unit, bool]]) -> Unit:
     return taken[0].to(taken[-1])
 
 
-def _is_heading(task: Task, unit: Unit) -> bool:
+def _is_heading(task: ChunkingTask, unit: BlockRange) -> bool:
     block = task.document.blocks[unit.first]
     return block.kind == "heading" and (unit.start, unit.end) == (block.start, block.end)
 
 
-def _sentences(task: Task, section: list[Unit]) -> list[Unit]:
+def _sentences(task: ChunkingTask, section: list[BlockRange]) -> list[BlockRange]:
     """Give the sentences of a section, its items and lines; a heading goes with what follows it, if both fit."""
-    units: list[Unit] = []
-    held: Unit | None = None
+    units: list[BlockRange] = []
+    held: BlockRange | None = None
     opening = task.contexts.get(section[0].first)
     for block in section:
         room = task.room(block.first) - (_price(task, opening) if opening and _is_smart(task) else 0)

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spanwise.chunking.overlap import prose_start
-from spanwise.chunking.pieces import Plan, Settled
-from spanwise.chunking.settle import Repeated, Task, settle
-from spanwise.chunking.strategies.hierarchical_parents import Parents
+from spanwise.chunking.pieces import PlannedCore, SettledChunk
+from spanwise.chunking.settle import ChunkingTask, RepeatedContext, settle
+from spanwise.chunking.strategies.hierarchical_parents import ParentsStrategy
 from spanwise.chunking.strategies.structure import planned, repeated_context, section_drafts, seeds_of
-from spanwise.native.sections import APART, CLOSING, Draft, Seed
+from spanwise.native.sections import APART, CLOSING, SectionDraft, Seed
 from spanwise.options import Options, option
 
 
@@ -29,7 +29,7 @@ class HierarchicalOptions(Options):
     parent_tokens: int = option(2000, "hard limit of a parent, everything counted", low=16)
 
 
-class Hierarchical:
+class HierarchicalStrategy:
     """The strategy `hierarchical`."""
 
     name = "hierarchical"
@@ -38,32 +38,32 @@ class Hierarchical:
     leafwise = False
     repeating = APART
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Settle the parents first, because nothing of a child may lie outside its own; then plan inside each."""
-        outer, parents = task.within(task.options.parent_tokens), Parents()
+        outer, parents = task.within(task.options.parent_tokens), ParentsStrategy()
         task.parents = settle(outer, parents, parents.plan(outer))
         return [plan for parent in task.parents for plan in _children(task, parent)]
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
         return repeated_context(task, plan)
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
         return prose_start(task, previous, free)
 
 
-def _children(task: Task, parent: Settled) -> Iterator[Plan]:
+def _children(task: ChunkingTask, parent: SettledChunk) -> Iterator[PlannedCore]:
     """Plan each section of a parent for itself, its headings with what they stand over."""
     kinds, starts, ends = zip(
         *[block[:3] for block in task.document.blocks[parent.first : parent.last + 1]], strict=True
     )
     starts = (max(starts[0], parent.start), *starts[1:])
     ends = (*ends[:-1], min(ends[-1], parent.end))
-    held: list[Draft] = []  # the section before: a rule at the end of the parent goes with it
+    held: list[SectionDraft] = []  # the section before: a rule at the end of the parent goes with it
     for leads, section, goes_on in _sections(seeds_of(task, parent.first, kinds, starts, ends)):
         if not section and held and all(kind == "rule" for kind, *_ in leads):
-            leads = [seed for seed in leads if not _closed_by(task, held[-1], Draft(*seed))]
+            leads = [seed for seed in leads if not _closed_by(task, held[-1], SectionDraft(*seed))]
         yield from planned(task, held)
         held = _section(task, leads, section, goes_on)
     yield from planned(task, held)
@@ -84,7 +84,7 @@ def _sections(seeds: list[Seed]) -> Iterator[tuple[list[Seed], list[Seed], bool]
         yield leads, section, False
 
 
-def _closed_by(task: Task, draft: Draft, rule: Draft) -> bool:
+def _closed_by(task: ChunkingTask, draft: SectionDraft, rule: SectionDraft) -> bool:
     """Let a rule close a chunk, if it fits; the kind stays its own."""
     kind = draft.kind
     closed = draft.grow(rule, task, task.room(draft.first))
@@ -92,7 +92,7 @@ def _closed_by(task: Task, draft: Draft, rule: Draft) -> bool:
     return closed
 
 
-def _section(task: Task, leads: list[Seed], section: list[Seed], goes_on: bool) -> list[Draft]:
+def _section(task: ChunkingTask, leads: list[Seed], section: list[Seed], goes_on: bool) -> list[SectionDraft]:
     """Pack what leads to a section, and let the last of it go with the section's first chunk."""
     packed = _packed_leads(task, leads)
     if not section:
@@ -103,7 +103,7 @@ def _section(task: Task, leads: list[Seed], section: list[Seed], goes_on: bool) 
     return [*packed, *section_drafts(task, section, goes_on, room, lead)]
 
 
-def _packed_leads(task: Task, leads: list[Seed]) -> list[Draft]:
+def _packed_leads(task: ChunkingTask, leads: list[Seed]) -> list[SectionDraft]:
     """Pack headings and rules as if they were paragraphs: there may be more of them than fit a chunk."""
     if not leads:
         return []

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import Repeated, Task
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import ChunkingTask, RepeatedContext
 from spanwise.chunking.strategies.structure import context_prices, repeated_context
-from spanwise.chunking.strategies.units import Unit, content_units, finer, fits
+from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
 from spanwise.native.sections import APART, CLOSING
 from spanwise.options import Options
 
 
-class Parents:
+class ParentsStrategy:
     """Plans the outer level; it is settled by itself, under a limit of its own."""
 
     name = "parents"
@@ -21,37 +21,37 @@ class Parents:
     leafwise = False
     repeating = APART
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Divide the document at its sections."""
         units = content_units(task)
-        return [Plan(*unit) for unit in _divided(task, units)] if units else []
+        return [PlannedCore(*unit) for unit in _divided(task, units)] if units else []
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat the head of a table, or the fences of code, that had to be cut."""
         return repeated_context(task, plan)
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Have no overlap: a parent is there to be read."""
         return None
 
 
-def _divided(task: Task, units: Sequence[Unit]) -> Iterator[Unit]:
+def _divided(task: ChunkingTask, units: Sequence[BlockRange]) -> Iterator[BlockRange]:
     """Give a stretch whole if it fits, else by its sections, else between its blocks."""
     whole = units[0].to(units[-1])
     sections = _sections(task, units) if not _fits(task, whole) else []
     if not sections:
         yield whole
     elif len(sections) > 1:
-        yield from _packed(task, sections)
+        yield from _filled(task, sections)
     else:
         yield from _between_blocks(task, units)
 
 
-def _fits(task: Task, unit: Unit) -> bool:
+def _fits(task: ChunkingTask, unit: BlockRange) -> bool:
     return fits(task, unit, task.room(unit.first))
 
 
-def _sections(task: Task, units: Sequence[Unit]) -> list[list[Unit]]:
+def _sections(task: ChunkingTask, units: Sequence[BlockRange]) -> list[list[BlockRange]]:
     """Cut a stretch at its outermost headings, without those that it begins with.
 
     Headings with nothing under them go with the section that follows.
@@ -69,14 +69,14 @@ def _sections(task: Task, units: Sequence[Unit]) -> list[list[Unit]]:
     return sections
 
 
-def _leads(task: Task, unit: Unit) -> bool:
+def _leads(task: ChunkingTask, unit: BlockRange) -> bool:
     """Whether a stretch ends with a heading or a rule, which only lead to what follows."""
     return task.document.blocks[unit.last].kind in CLOSING
 
 
-def _packed(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
+def _filled(task: ChunkingTask, sections: list[list[BlockRange]]) -> Iterator[BlockRange]:
     """Put neighbouring sections together while they fit; one that doesn't fit by itself is divided by itself."""
-    current: Unit | None = None
+    current: BlockRange | None = None
     for section in sections:
         whole = section[0].to(section[-1])
         if current and _fits(task, current.to(whole)):
@@ -91,7 +91,7 @@ def _packed(task: Task, sections: list[list[Unit]]) -> Iterator[Unit]:
         yield current
 
 
-def _between_blocks(task: Task, units: Sequence[Unit]) -> Iterator[Unit]:
+def _between_blocks(task: ChunkingTask, units: Sequence[BlockRange]) -> Iterator[BlockRange]:
     """Divide a section between its blocks, and inside those that don't fit, into parts of about the same size."""
     room = min(task.room(units[0].first), task.room(units[-1].first))
     pieces = _with_leads(task, [piece for unit in units for piece in _broken(task, unit, room)], room)
@@ -104,7 +104,7 @@ def _between_blocks(task: Task, units: Sequence[Unit]) -> Iterator[Unit]:
         first = until
 
 
-def _end_of_share(task: Task, pieces: list[Unit], first: int, room: int, share: int) -> int:
+def _end_of_share(task: ChunkingTask, pieces: list[BlockRange], first: int, room: int, share: int) -> int:
     """Say where a parent ends that begins with a piece: when it has its share; a rest that fits stays whole."""
     rest = pieces[first].to(pieces[-1])
     if fits(task, rest, room - _owed(task, rest)):
@@ -117,7 +117,7 @@ def _end_of_share(task: Task, pieces: list[Unit], first: int, room: int, share: 
     return len(pieces)
 
 
-def _broken(task: Task, unit: Unit, room: int) -> list[Unit]:
+def _broken(task: ChunkingTask, unit: BlockRange, room: int) -> list[BlockRange]:
     """Break a block that doesn't fit; the head of a table, and each fence, stay with the line beside them."""
     if fits(task, unit, room):
         return [unit]
@@ -130,9 +130,9 @@ def _broken(task: Task, unit: Unit, room: int) -> list[Unit]:
     return pieces
 
 
-def _with_leads(task: Task, pieces: list[Unit], room: int) -> list[Unit]:
+def _with_leads(task: ChunkingTask, pieces: list[BlockRange], room: int) -> list[BlockRange]:
     """Put headings and rules together with what follows them, if both fit."""
-    done: list[Unit] = []
+    done: list[BlockRange] = []
     for piece in pieces:
         grown = done[-1].to(piece) if done and _leads(task, done[-1]) else None
         if grown and fits(task, grown, room - _owed(task, grown)):
@@ -142,7 +142,7 @@ def _with_leads(task: Task, pieces: list[Unit], room: int) -> list[Unit]:
     return done
 
 
-def _owed(task: Task, unit: Unit) -> int:
+def _owed(task: ChunkingTask, unit: BlockRange) -> int:
     """Give what a parent costs more than itself because it begins or ends inside a table or code."""
     blocks = task.document.blocks
     before = context_prices(task, unit.first)[0] if unit.start > blocks[unit.first].start else 0

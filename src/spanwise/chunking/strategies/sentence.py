@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spanwise.chunking.packing import Range
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import NOTHING, Repeated, Task, block_at
-from spanwise.chunking.strategies.sentence_drafts import Draft, mended, planned, room_at, sentence_ends, visible
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext, block_at
+from spanwise.chunking.strategies.sentence_drafts import SentenceDraft, mended, planned, room_at, sentence_ends, visible
 from spanwise.chunking.strategies.sentence_halves import Halving
 from spanwise.documents.document import LEFT_OUT_KINDS, Block
 from spanwise.options import Options, option
@@ -27,7 +27,7 @@ class SentenceOptions(Options):
     overlap_ratio: float = option(0.10, "share of max_chars that is shown of the next chunk", low=0.0, high=0.5)
 
 
-class Sentence:
+class SentenceStrategy:
     """The strategy `sentence`."""
 
     name = "sentence"
@@ -36,22 +36,22 @@ class Sentence:
     leafwise = False
     repeating = frozenset[str]()
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Collect the sentences of each page, mend what page breaks tear, and let chunks look ahead."""
         pages = (_of_page(task, runs) for runs in _pages(task))
         return planned(task, mended(task, pages))
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat nothing but overlap."""
-        return NOTHING
+        return NO_CONTEXT
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Overlap is planned here, and looks ahead."""
         return None
 
 
 @dataclass(slots=True)
-class Run:
+class SentenceRun:
     """Text of one page up to a figure, if one follows; in stretches, because what is no content is left out."""
 
     page: int | None
@@ -73,23 +73,23 @@ class Sentences(NamedTuple):
     end_tokens: list[int]
 
 
-def _pages(task: Task) -> Iterator[list[Run]]:
+def _pages(task: ChunkingTask) -> Iterator[list[SentenceRun]]:
     """Give the text of every page in runs that a figure, or the page's end, closes."""
     page_starts = {page.number: page.start for page in task.document.pages}
-    runs: list[Run] = []
+    runs: list[SentenceRun] = []
     goes_on = False  # whether the next text belongs to the stretch before
     begin: int | None = None  # where white space before the next text begins
     for block in task.document.blocks:
         if not runs or block.page != runs[0].page:
             if runs:
                 yield runs
-            runs, goes_on = [Run(block.page)], False
+            runs, goes_on = [SentenceRun(block.page)], False
             begin = page_starts.get(block.page) if block.page is not None else None
         if block.kind in LEFT_OUT_KINDS:
             goes_on, begin = False, None
         elif block.kind == "figure":
             runs[-1].figure = block
-            runs.append(Run(block.page))
+            runs.append(SentenceRun(block.page))
             goes_on, begin = False, block.end
         elif goes_on:
             runs[-1].stretches[-1] = runs[-1].stretches[-1][0], block.end
@@ -100,8 +100,8 @@ def _pages(task: Task) -> Iterator[list[Run]]:
         yield runs
 
 
-def _of_page(task: Task, runs: list[Run]) -> list[Draft]:
-    drafts: list[Draft] = []
+def _of_page(task: ChunkingTask, runs: list[SentenceRun]) -> list[SentenceDraft]:
+    drafts: list[SentenceDraft] = []
     for run in runs:
         collected = list(_collected(task, run)) if run.stretches else []
         drafts += collected
@@ -112,7 +112,7 @@ def _of_page(task: Task, runs: list[Run]) -> list[Draft]:
     return drafts
 
 
-def _with_figure(task: Task, draft: Draft, figure: Block) -> bool:
+def _with_figure(task: ChunkingTask, draft: SentenceDraft, figure: Block) -> bool:
     """Let a figure close the text collected before it, if both fit; how many characters it has doesn't matter."""
     if draft.part:
         return False
@@ -124,12 +124,12 @@ def _with_figure(task: Task, draft: Draft, figure: Block) -> bool:
     return True
 
 
-def _figure(task: Task, figure: Block) -> Draft:
+def _figure(task: ChunkingTask, figure: Block) -> SentenceDraft:
     tokens, size = task.tokens.count(figure.start, figure.end), figure.end - figure.start
-    return Draft(figure.start, figure.end, (figure.page, figure.page), size, tokens, figure.start, figure=True)
+    return SentenceDraft(figure.start, figure.end, (figure.page, figure.page), size, tokens, figure.start, figure=True)
 
 
-def _collected(task: Task, run: Run) -> Iterator[Draft]:
+def _collected(task: ChunkingTask, run: SentenceRun) -> Iterator[SentenceDraft]:
     """Collect sentences while both limits hold; one that is over the token limit alone is halved."""
     sentences = _sentences(task, run.stretches)
     first = 0
@@ -145,11 +145,13 @@ def _collected(task: Task, run: Run) -> Iterator[Draft]:
         chars = sentences.end_chars[last] - sentences.start_chars[first] - start + begin
         tokens = sentences.end_tokens[last] - sentences.start_tokens[first]
         kept = sentences.ends[last - 1] if last > first else None
-        yield Draft(start, sentences.ends[last], (run.page, run.page), chars, tokens, sentences.starts[last], kept)
+        yield SentenceDraft(
+            start, sentences.ends[last], (run.page, run.page), chars, tokens, sentences.starts[last], kept
+        )
         first = last + 1
 
 
-def _visible_start(task: Task, begin: int, end: int) -> int:
+def _visible_start(task: ChunkingTask, begin: int, end: int) -> int:
     """Give where a core begins: at the first visible character; a line of code keeps its indentation."""
     start = visible(task.text, begin)
     block = task.document.blocks[block_at(task.document, start)]
@@ -158,7 +160,7 @@ def _visible_start(task: Task, begin: int, end: int) -> int:
     return start
 
 
-def _last_that_fits(task: Task, sentences: Sentences, first: int, start: int, room: int) -> int:
+def _last_that_fits(task: ChunkingTask, sentences: Sentences, first: int, start: int, room: int) -> int:
     """Find the last sentence up to which both limits hold; one before `first` where it is too large by itself."""
     most = sentences.start_chars[first] + task.options.max_chars
     last = max(bisect_right(sentences.end_chars, most) - 1, first)
@@ -174,9 +176,9 @@ def _last_that_fits(task: Task, sentences: Sentences, first: int, start: int, ro
     return low
 
 
-def _halved(task: Task, span: Range, page: int | None, room: int) -> Iterator[Draft]:
+def _halved(task: ChunkingTask, span: Range, page: int | None, room: int) -> Iterator[SentenceDraft]:
     for start, end, before, after, torn in Halving(task, span, room).parts():
-        yield Draft(
+        yield SentenceDraft(
             start,
             end,
             (page, page),
@@ -190,7 +192,7 @@ def _halved(task: Task, span: Range, page: int | None, room: int) -> Iterator[Dr
         )
 
 
-def _sentences(task: Task, stretches: list[Range]) -> Sentences:
+def _sentences(task: ChunkingTask, stretches: list[Range]) -> Sentences:
     """Measure the sentences of a run; an empty line stands for what is left out between two stretches."""
     found = Sentences([], [], [], [], [], [])
     hidden_chars = hidden_tokens = reached = 0

@@ -10,8 +10,8 @@ from itertools import zip_longest
 from typing import Final
 
 from spanwise.chunking.packing import Range
-from spanwise.chunking.pieces import Around, Plan, joiner_between
-from spanwise.chunking.settle import Task, block_at, core_tokens
+from spanwise.chunking.pieces import OverlapChoices, PlannedCore, joiner_between
+from spanwise.chunking.settle import ChunkingTask, block_at, core_tokens
 from spanwise.documents.document import Document
 from spanwise.documents.span import without
 from spanwise.text.cuts import grapheme_break, grapheme_end, is_grapheme_boundary
@@ -32,7 +32,7 @@ _PAST: Final = 21  # from so many characters behind the wanted size on, overlap 
 
 
 @dataclass(slots=True)
-class Draft:
+class SentenceDraft:
     """A core on its way; it grows in place, so that a hundred thousand short pages cost no square."""
 
     start: int
@@ -52,7 +52,7 @@ class Draft:
     doubt: int = NEAR  # how far `tokens` may be off
 
 
-def room_at(task: Task, start: int) -> int:
+def room_at(task: ChunkingTask, start: int) -> int:
     """Give how many tokens a core that starts here may have; where a template ends, tokens may not add up."""
     block = block_at(task.document, start)
     return task.room(block) - (_JOINT if task.prefix(block)[0] else 0)
@@ -96,9 +96,9 @@ def continues(document: Document, end: int, start: int) -> bool:
     return next(kinds) != "figure" and next(kinds) not in _NOT_CONTINUED
 
 
-def mended(task: Task, pages: Iterable[list[Draft]]) -> list[Draft]:
+def mended(task: ChunkingTask, pages: Iterable[list[SentenceDraft]]) -> list[SentenceDraft]:
     """Put the chunks of all pages in a row; a sentence that a page break tears is put together where that fits."""
-    done: list[Draft] = []
+    done: list[SentenceDraft] = []
     for drafts in pages:
         if done and drafts and continues(task.document, done[-1].end, drafts[0].start):
             before, after = done.pop(), drafts[0]
@@ -109,7 +109,7 @@ def mended(task: Task, pages: Iterable[list[Draft]]) -> list[Draft]:
     return done
 
 
-def _merged(task: Task, before: Draft, after: Draft) -> list[Draft]:
+def _merged(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> list[SentenceDraft]:
     """Make one of the last chunk of a page and the first of the next, if both limits allow it."""
     chars, tokens = before.chars + 1 + after.chars, before.tokens + after.tokens
     doubt = max(before.doubt, after.doubt) + 1  # where two pages meet
@@ -129,21 +129,21 @@ def _merged(task: Task, before: Draft, after: Draft) -> list[Draft]:
     return [before]
 
 
-def _counted(task: Task, before: Draft, after: Draft) -> int:
+def _counted(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> int:
     """Count two chunks exactly as one, with what they overlap at middle cuts."""
     gaps = (*before.gaps, (before.end, after.start), *after.gaps)
-    plan = Plan(before.start, after.end, 0, 0, False, Around(gaps))
+    plan = PlannedCore(before.start, after.end, 0, 0, False, OverlapChoices(gaps))
     lead = task.tokens.count(before.before, before.start) if before.before is not None else 0
     trail = task.tokens.count(after.end, after.after) if after.after is not None else 0
     return core_tokens(task, plan) + lead + trail
 
 
-def _carried(task: Task, before: Draft, after: Draft) -> list[Draft]:
+def _carried(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> list[SentenceDraft]:
     """Move the unfinished sentence alone to the next page's chunk, if that fits; text never changes its order."""
     if before.kept is None:
         return []
     start, first = visible(task.text, before.tail), bisect_left(before.gaps, (before.tail,))
-    moved = Draft(
+    moved = SentenceDraft(
         start, before.end, before.pages, 0, task.content_tokens(start, before.end), start, gaps=before.gaps[first:]
     )
     moved.chars = _length(task, moved)
@@ -157,7 +157,7 @@ def _carried(task: Task, before: Draft, after: Draft) -> list[Draft]:
     return [before, moved]
 
 
-def _length(task: Task, draft: Draft) -> int:
+def _length(task: ChunkingTask, draft: SentenceDraft) -> int:
     """Count the characters of a core, with the white space that joins its pieces."""
     stretches = without(draft.gaps, draft.start, draft.end)
     ranges = [task.core_ranges(*stretch) for stretch in stretches]
@@ -165,21 +165,21 @@ def _length(task: Task, draft: Draft) -> int:
     return inner - 2 * len(ranges) + len(draft.gaps)
 
 
-def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
+def planned(task: ChunkingTask, drafts: list[SentenceDraft]) -> list[PlannedCore]:
     """Make plans of the drafts, each with what it may show of the next."""
-    document, plans = task.document, list[Plan]()
+    document, plans = task.document, list[PlannedCore]()
     for draft, after in zip_longest(drafts, drafts[1:]):
         starts = (draft.before,) if draft.before is not None else ()
         ends = (draft.after,) if draft.after is not None else _ahead(task, draft, after) if after else ()
         first, last = block_at(document, draft.start), block_at(document, draft.end - 1)
         over = ends and after and document.blocks[block_at(document, after.start)].page != document.blocks[last].page
         joiner = " " if over else None  # the sentence goes on
-        around = Around(tuple(draft.gaps), starts, ends, joiner) if starts or ends or draft.gaps else None
-        plans.append(Plan(draft.start, draft.end, first, last, False, around))
+        around = OverlapChoices(tuple(draft.gaps), starts, ends, joiner) if starts or ends or draft.gaps else None
+        plans.append(PlannedCore(draft.start, draft.end, first, last, False, around))
     return plans
 
 
-def _ahead(task: Task, draft: Draft, after: Draft) -> tuple[int, ...]:
+def _ahead(task: ChunkingTask, draft: SentenceDraft, after: SentenceDraft) -> tuple[int, ...]:
     """Say where the beginning of the next core may end that is shown behind this one, the best place first."""
     size = int(task.options.max_chars * task.options.overlap_ratio + 1e-9)
     if not size or draft.figure or draft.torn or after.figure or after.carried:
@@ -201,7 +201,7 @@ def _ahead(task: Task, draft: Draft, after: Draft) -> tuple[int, ...]:
     return tuple(dict.fromkeys(place for place in places if place is not None))
 
 
-def _head(task: Task, draft: Draft, length: int) -> tuple[str, list[Range]]:
+def _head(task: ChunkingTask, draft: SentenceDraft, length: int) -> tuple[str, list[Range]]:
     """Give the beginning of a core as it reads, and for each of its pieces where it stands in this and in the text."""
     text = task.text
     if not draft.gaps and not task.has_holes(draft.start, draft.end):
@@ -230,7 +230,7 @@ def _natural_length(head: str, size: int, whole: bool) -> int:
     return length
 
 
-def _place(task: Task, anchors: list[Range], length: int) -> int | None:
+def _place(task: ChunkingTask, anchors: list[Range], length: int) -> int | None:
     """Give the place in the document where so many characters of a head end; never inside a character."""
     if not length:
         return None

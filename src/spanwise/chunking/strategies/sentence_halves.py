@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from spanwise.chunking.packing import Range
-from spanwise.chunking.settle import Task
+from spanwise.chunking.settle import ChunkingTask
 from spanwise.chunking.strategies.sentence_drafts import WORD_BREAK
 from spanwise.text.cuts import grapheme_starts, is_grapheme_boundary, trimmed
 from spanwise.text.tokens import NEAR
@@ -16,7 +16,7 @@ from spanwise.text.tokens import NEAR
 _BLOCK: Final = 256  # characters that are looked at at once on the way back from the middle
 
 
-class Part(NamedTuple):
+class SentenceHalf(NamedTuple):
     """A part of a sentence, and where overlap begins before and ends after it; its own edges where it has none."""
 
     start: int
@@ -42,16 +42,16 @@ class _Core(NamedTuple):
 class Halving:
     """One sentence that is too large; where it may be cut is found out once."""
 
-    def __init__(self, task: Task, span: Range, room: int) -> None:
+    def __init__(self, task: ChunkingTask, span: Range, room: int) -> None:
         """Keep what every step looks at."""
         self._text, self._tokens, self._ratio = task.text, task.tokens, task.options.overlap_ratio
         self._span, self._room = span, room
         self._plain = task.text[slice(*span)].isascii()
         self._graphemes: list[int] | None = None
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SentenceHalf]:
         """Halve until every part fits with its overlap."""
-        done: list[Part] = []
+        done: list[SentenceHalf] = []
         waiting = [_Core(*self._span)]
         while waiting:
             core = waiting.pop()
@@ -63,7 +63,7 @@ class Halving:
                 waiting += reversed(halves)
             else:
                 fits = self._tokens.fits(part.before, part.after, self._room)
-                done.append(part if fits else Part(*span, *span, core.right))
+                done.append(part if fits else SentenceHalf(*span, *span, core.right))
         return self._within_neighbours(done)
 
     def _halves(self, core: _Core, span: Range) -> list[_Core]:
@@ -116,7 +116,7 @@ class Halving:
             self._graphemes = grapheme_starts(self._text, *self._span)
         return self._graphemes
 
-    def _with_overlap(self, core: _Core, span: Range) -> Part:
+    def _with_overlap(self, core: _Core, span: Range) -> SentenceHalf:
         start, end = span
         before = start - core.share if core.left else start
         after = end + core.share if core.right else end
@@ -127,9 +127,9 @@ class Halving:
         if not self._plain and core.right and after < self._span[1]:
             starts = self._characters()
             after = max(starts[bisect_right(starts, after) - 1], end)
-        return Part(start, end, before, after, core.right)
+        return SentenceHalf(start, end, before, after, core.right)
 
-    def _within_neighbours(self, parts: list[Part]) -> list[Part]:
+    def _within_neighbours(self, parts: list[SentenceHalf]) -> list[SentenceHalf]:
         """Take overlap only from the neighbour itself, which may have been halved more often."""
         done = [part._replace(before=part.start, after=part.end) for part in parts]
         for index, (first, second) in enumerate(pairwise(parts)):

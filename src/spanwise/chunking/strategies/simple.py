@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import NOTHING, Repeated, Task, block_at
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext, block_at
 from spanwise.documents.document import Document
 from spanwise.options import Options, option
 from spanwise.text.cuts import grapheme_break, trimmed
@@ -21,7 +21,7 @@ class SimpleOptions(Options):
     max_chars: int = option(1000, "cut at every multiple of so many characters", low=1)
 
 
-class Simple:
+class SimpleStrategy:
     """The strategy `simple`."""
 
     name = "simple"
@@ -30,10 +30,10 @@ class Simple:
     leafwise = False
     repeating = frozenset[str]()
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Cut at multiples, moved back to where a character, or a figure, begins."""
         text, size = task.text, task.options.max_chars
-        plans: list[Plan] = []
+        plans: list[PlannedCore] = []
         start = 0
         for multiple in [*range(size, len(text), size), len(text)]:
             if multiple <= start:  # a figure reached beyond it
@@ -48,11 +48,11 @@ class Simple:
             start = cut
         return plans
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat nothing."""
-        return NOTHING
+        return NO_CONTEXT
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Overlap nothing."""
         return None
 
@@ -66,11 +66,11 @@ def _outside_figure(document: Document, cut: int, start: int) -> int:
     return block.start if block.start > start else block.end
 
 
-def _plans(task: Task, start: int, end: int) -> list[Plan]:
+def _plans(task: ChunkingTask, start: int, end: int) -> list[PlannedCore]:
     """Plan one core, if anything of the content lies in the range."""
     if not task.document.blocks or not (span := trimmed(task.text, start, end)):
         return []
     if not (ranges := task.core_ranges(*span)):
         return []
     first, last = block_at(task.document, ranges[0][0]), block_at(task.document, ranges[-1][1] - 1)
-    return [Plan(ranges[0][0], ranges[-1][1], first, last)]
+    return [PlannedCore(ranges[0][0], ranges[-1][1], first, last)]

@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from spanwise.chunking.line_window import Proposal
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import Repeated, Task
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import ChunkingTask, RepeatedContext
 from spanwise.chunking.strategies.smart_lines import Line, Question, lines_of, questions_of
-from spanwise.chunking.strategies.structure import Structure, StructureOptions, plan_blocks
+from spanwise.chunking.strategies.structure import StructureOptions, StructureStrategy, plan_blocks
 from spanwise.documents.document import Block
 from spanwise.errors import OptionError
 from spanwise.options import option
 
-_STRUCTURE: Final = Structure()
+_STRUCTURE: Final = StructureStrategy()
 ASKING: Final = (
     "endpoint", "model", "api_key", "input_price", "output_price", "max_cost", "max_calls", "answer_tokens", "timeout",
     "concurrency", "cache", "cache_mb",
@@ -47,20 +47,20 @@ class SmartOptions(StructureOptions):
     cache_mb: int = option(100, "size of the cache in megabytes; 0: no cache", low=0)
 
 
-class Smart:
+class SmartStrategy:
     """The strategy `smart`."""
 
     name = "smart"
     options = SmartOptions
-    leaves_out = Structure.leaves_out
+    leaves_out = StructureStrategy.leaves_out
     leafwise = False
-    repeating = Structure.repeating
+    repeating = StructureStrategy.repeating
 
-    def questions(self, task: Task) -> list[Question]:
+    def questions(self, task: ChunkingTask) -> list[Question]:
         """Give what is to be decided of a document, as windows of numbered lines."""
         return _numbered(task)[1]
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Make a chunk of every topic that fits; larger ones, and what nobody decided, are planned by `structure`."""
         if task.answers is None:
             hint = "spanwise.chunk and the command line do that"
@@ -70,16 +70,16 @@ class Smart:
         task.notes += _notes(lines, questions, proposals)
         return list(_planned(task, list(_stretches(lines, questions, proposals))))
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat what `structure` does: table heads and fences."""
         return _STRUCTURE.repeat(task, plan)
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start as in `structure`; only parts of one topic overlap."""
         return _STRUCTURE.overlap_start(task, previous, free)
 
 
-def _numbered(task: Task) -> tuple[list[Line], list[Question]]:
+def _numbered(task: ChunkingTask) -> tuple[list[Line], list[Question]]:
     """Give the lines of a document and the windows that show them, found out only once."""
     if task.numbered is None:
         lines = lines_of(task)
@@ -88,7 +88,7 @@ def _numbered(task: Task) -> tuple[list[Line], list[Question]]:
     return found
 
 
-class _Stretch(NamedTuple):
+class TopicRange(NamedTuple):
     """Lines that belong together: a topic, or what nobody decided."""
 
     first: Line
@@ -98,7 +98,7 @@ class _Stretch(NamedTuple):
 
 def _stretches(
     lines: Sequence[Line], questions: Sequence[Question], proposals: Sequence[Proposal]
-) -> Iterator[_Stretch]:
+) -> Iterator[TopicRange]:
     """Cut the lines at every topic's start, and where decided and undecided lines meet; headings are in none.
 
     A topic that starts at a heading starts at the first line below it.
@@ -117,11 +117,11 @@ def _stretches(
         if line.heading:
             continue
         if first is not None and (due or (place in failed) != (last in failed)):
-            yield _Stretch(lines[first], lines[last], last not in failed)
+            yield TopicRange(lines[first], lines[last], last not in failed)
             first = None
         first, last, due = place if first is None else first, place, False
     if first is not None:
-        yield _Stretch(lines[first], lines[last], last not in failed)
+        yield TopicRange(lines[first], lines[last], last not in failed)
 
 
 def _starts(questions: Sequence[Question], proposals: Sequence[Proposal]) -> set[int]:
@@ -139,7 +139,7 @@ def _notes(
             yield lines[question.first].start, lines[question.last - 1].end, proposal.failure
 
 
-def _planned(task: Task, stretches: Sequence[_Stretch]) -> Iterator[Plan]:
+def _planned(task: ChunkingTask, stretches: Sequence[TopicRange]) -> Iterator[PlannedCore]:
     """Plan each stretch; `structure` is given those that it must divide as documents of their own blocks."""
     inner, homes = _parted(task, stretches)
     reached = 0
@@ -151,18 +151,18 @@ def _planned(task: Task, stretches: Sequence[_Stretch]) -> Iterator[Plan]:
         while reached < len(homes) and inner.document.blocks[reached].start < last.end:
             reached += 1
         if decided and _fits(task, first, last):
-            yield Plan(first.start, last.end, first.block, last.block)
+            yield PlannedCore(first.start, last.end, first.block, last.block)
         else:
             for plan in plan_blocks(inner, low, reached):
                 yield plan._replace(first=homes[plan.first], last=homes[plan.last])
 
 
-def _fits(task: Task, first: Line, last: Line) -> bool:
+def _fits(task: ChunkingTask, first: Line, last: Line) -> bool:
     size = task.content_tokens(first.start, last.end)
     return task.core_fits(first.start, last.end, size, task.room(first.block))
 
 
-def _parted(task: Task, stretches: Sequence[_Stretch]) -> tuple[Task, list[int]]:
+def _parted(task: ChunkingTask, stretches: Sequence[TopicRange]) -> tuple[ChunkingTask, list[int]]:
     """Give the same task on a document whose paragraphs are parted where a stretch starts inside them.
 
     Beside it stands for each of its blocks which block of the document it is, or is a part of.
@@ -177,7 +177,7 @@ def _parted(task: Task, stretches: Sequence[_Stretch]) -> tuple[Task, list[int]]
         blocks += _parts(task.text, block, cuts[index]) if index in cuts else (block,)
         homes += [index] * (len(blocks) - len(homes))
     document = replace(task.document, blocks=tuple(blocks)) if cuts else task.document
-    return Task(document, task.tokens, task.options, Smart.leaves_out), homes
+    return ChunkingTask(document, task.tokens, task.options, SmartStrategy.leaves_out), homes
 
 
 def _parts(text: str, block: Block, cuts: list[int]) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from spanwise.chunking.line_window import Window
 from spanwise.chunking.packing import divide_once
-from spanwise.chunking.settle import Task
+from spanwise.chunking.settle import ChunkingTask
 from spanwise.documents.document import LEFT_OUT_KINDS
 from spanwise.text.cuts import sentence_cuts
 
@@ -37,7 +37,7 @@ class Question(NamedTuple):
     window: Window
 
 
-def lines_of(task: Task) -> list[Line]:
+def lines_of(task: ChunkingTask) -> list[Line]:
     """Give the lines of a document in order."""
     sentences = sentence_cuts(task.text, lambda: task.language)
     lines: list[Line] = []
@@ -52,7 +52,7 @@ def lines_of(task: Task) -> list[Line]:
     return lines
 
 
-def questions_of(task: Task, lines: Sequence[Line], most: int) -> list[Question]:
+def questions_of(task: ChunkingTask, lines: Sequence[Line], most: int) -> list[Question]:
     """Put the lines into windows of at most so many tokens; where there is nothing to decide there are none."""
     if sum(not line.heading for line in lines) < 2:
         return []
@@ -66,7 +66,7 @@ def questions_of(task: Task, lines: Sequence[Line], most: int) -> list[Question]
     ]  # fmt: skip
 
 
-def _ranges(task: Task, lines: Sequence[Line], most: int) -> Iterator[tuple[int, int]]:
+def _ranges(task: ChunkingTask, lines: Sequence[Line], most: int) -> Iterator[tuple[int, int]]:
     """Fill windows in order; each ends before a heading if it can, so that an edit moves few of the later ones."""
     begins, finishes = task.tokens.at_edges([(line.start, min(line.end, line.start + _SHOWN)) for line in lines])
     first = 0

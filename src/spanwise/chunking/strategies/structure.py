@@ -15,10 +15,20 @@ from typing import Final
 
 from spanwise.chunking.overlap import prose_start
 from spanwise.chunking.packing import Range, divide, divide_once, fill
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import NOTHING, Repeated, Task
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
 from spanwise.documents.document import Block, clipped, is_headless, table_head
-from spanwise.native.sections import APART, CLOSING, DRAFTED_AS, Draft, Seed, Sizes, joined, lengthened, plans_of
+from spanwise.native.sections import (
+    APART,
+    CLOSING,
+    DRAFTED_AS,
+    SectionDraft,
+    SectionSizes,
+    Seed,
+    joined,
+    lengthened,
+    plans_of,
+)
 from spanwise.options import Options, option
 from spanwise.text.cuts import block_cuts
 from spanwise.text.tokens import NEAR
@@ -38,7 +48,7 @@ class StructureOptions(Options):
     mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
 
 
-class Structure:
+class StructureStrategy:
     """The strategy `structure`."""
 
     name = "structure"
@@ -47,27 +57,27 @@ class Structure:
     leafwise = False
     repeating = APART
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Pack each section for itself, join what is too short, and say who may take overlap."""
         return plan_blocks(task, 0, len(task.document.blocks))
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
         return repeated_context(task, plan)
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
         return prose_start(task, previous, free)
 
 
-def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
+def plan_blocks(task: ChunkingTask, low: int, high: int) -> list[PlannedCore]:
     """Plan the blocks from one up to another as this strategy does with a document of them alone."""
     if low >= high:
         return []
-    plans: list[Plan] = []
+    plans: list[PlannedCore] = []
     room = task.room(low) if task.bare else 0  # under a template each section has its own: none is planned at sight
-    for found in task.tokens.plan_at_sight(task.document.blocks, low, high, _sizes(task, room), Plan):
-        if isinstance(found, Plan):
+    for found in task.tokens.plan_at_sight(task.document.blocks, low, high, _sizes(task, room), PlannedCore):
+        if isinstance(found, PlannedCore):
             plans.append(found)
             continue
         first, after, goes_on = found
@@ -76,63 +86,67 @@ def plan_blocks(task: Task, low: int, high: int) -> list[Plan]:
     return plans
 
 
-def _sizes(task: Task, room: int) -> Sizes:
+def _sizes(task: ChunkingTask, room: int) -> SectionSizes:
     options = task.options
     target, smallest = min(options.target_tokens, task.limit), min(options.min_tokens, task.limit)
-    return Sizes(room, target, smallest, task.joint, options.mix_code, options.overlap_tokens > 0)
+    return SectionSizes(room, target, smallest, task.joint, options.mix_code, options.overlap_tokens > 0)
 
 
-def seeds_of(task: Task, first: int, kinds: Sequence[str], starts: Sequence[int], ends: Sequence[int]) -> list[Seed]:
+def seeds_of(
+    task: ChunkingTask, first: int, kinds: Sequence[str], starts: Sequence[int], ends: Sequence[int]
+) -> list[Seed]:
     """Give a seed for each of some blocks, or for what of them is to be planned; what is never content gets none."""
     edges, blocks = task.tokens.at_each([*starts, *ends]), range(first, first + len(kinds))
     seeds = zip(map(DRAFTED_AS.get, kinds), starts, ends, blocks, edges, edges[len(kinds) :], strict=False)
     return [seed for seed in seeds if seed[0]]
 
 
-def planned(task: Task, drafts: list[Draft]) -> list[Plan]:
+def planned(task: ChunkingTask, drafts: list[SectionDraft]) -> list[PlannedCore]:
     """Make plans of the drafts of a section, and say who may take overlap."""
-    return plans_of(drafts, task.options.overlap_tokens > 0, Plan)
+    return plans_of(drafts, task.options.overlap_tokens > 0, PlannedCore)
 
 
-def repeated_context(task: Task, plan: Plan) -> Repeated:
+def repeated_context(task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
     """Say what a core repeats that begins or ends inside a table or code."""
     blocks = task.document.blocks
     first, last = blocks[plan.first], blocks[plan.last]
     begins_inside = first.kind in APART and (plan.start > first.start or is_headless(first))
     ends_inside = last.kind in APART and plan.end < last.end
     if not begins_inside and not ends_inside:
-        return NOTHING
+        return NO_CONTEXT
     before, _, (before_price, _) = _context(task, plan.first) if begins_inside else _NO_CONTEXT
     _, after, (_, after_price) = _context(task, plan.last) if ends_inside else _NO_CONTEXT
-    wanted = Repeated(
+    wanted = RepeatedContext(
         before if before and plan.start >= before[0][1] else (),
         after if after and plan.end <= after[0][0] else (),
     )
     if not wanted.before and not wanted.after:
-        return NOTHING
+        return NO_CONTEXT
     price = before_price * bool(wanted.before) + after_price * bool(wanted.after)
-    return wanted if price <= task.limit // 2 else Repeated(dropped=True)
+    return wanted if price <= task.limit // 2 else RepeatedContext(dropped=True)
 
 
-def section_drafts(task: Task, section: list[Seed], goes_on: bool, room: int, lead: Draft | None = None) -> list[Draft]:
+def section_drafts(
+    task: ChunkingTask, section: list[Seed], goes_on: bool, room: int, lead: SectionDraft | None = None
+) -> list[SectionDraft]:
     """Pack the blocks of a section and join what is too short; what leads to them goes with the first, if both fit."""
-    drafts = _packed(task, section, room, lead)
+    drafts = _filled(task, section, room, lead)
     if len(drafts) > 1 and min([draft.size for draft in drafts]) < task.options.min_tokens:
         sizes = _sizes(task, room)
         drafts = lengthened(joined(drafts, sizes, task, partial(_is_whole_code, task)), sizes, task, goes_on)
     return drafts
 
 
-def _packed(task: Task, section: list[Seed], room: int, lead: Draft | None) -> list[Draft]:
+def _filled(task: ChunkingTask, section: list[Seed], room: int, lead: SectionDraft | None) -> list[SectionDraft]:
     """Add paragraphs to paragraphs while they are below target; every other block is a draft of its own, or several."""
     tokens, target = task.tokens, task.options.target_tokens
-    drafts: list[Draft] = []
-    before: Draft | None = None  # the draft that the next paragraph may be added to
+    drafts: list[SectionDraft] = []
+    before: SectionDraft | None = None  # the draft that the next paragraph may be added to
     for seed in section:
         kind, limit = seed[0], room
         if before and kind == "paragraph" and before.size < target and before.take(seed, room):
             continue
-        draft = Draft(*seed)
+        draft = SectionDraft(*seed)
         if kind in APART:
             limit -= _owed(task, draft)
         if draft.size + NEAR > limit and kind != "figure" and not tokens.fits(draft.start, draft.end, limit):
@@ -147,7 +161,7 @@ def _packed(task: Task, section: list[Seed], room: int, lead: Draft | None) -> l
     return drafts
 
 
-def led(task: Task, lead: Draft | None, draft: Draft, limit: int) -> list[Draft]:
+def led(task: ChunkingTask, lead: SectionDraft | None, draft: SectionDraft, limit: int) -> list[SectionDraft]:
     """Give a draft together with what leads to it; the kind stays its own. Tables, code and figures stay whole."""
     if lead is None:
         return [draft]
@@ -159,7 +173,7 @@ def led(task: Task, lead: Draft | None, draft: Draft, limit: int) -> list[Draft]
     return _parted(task, lead, draft, limit)
 
 
-def _parted(task: Task, lead: Draft, draft: Draft, limit: int) -> list[Draft]:
+def _parted(task: ChunkingTask, lead: SectionDraft, draft: SectionDraft, limit: int) -> list[SectionDraft]:
     """Cut a block near its middle, so that what leads to it doesn't stand alone; a single sentence stays whole."""
     tokens, block = task.tokens, clipped(task.document.blocks[draft.first], draft.start, draft.end)
     cutter = block_cuts(task.text, block, lambda: task.language)[0]
@@ -168,14 +182,16 @@ def _parted(task: Task, lead: Draft, draft: Draft, limit: int) -> list[Draft]:
     middle = (draft.begin + draft.finish - lead.size) / 2
     cut = min(range(1, len(units)), key=lambda place: abs(begins[place] - middle), default=0)
     if cut:
-        left = Draft(draft.kind, draft.start, units[cut - 1][1], draft.first, draft.begin, tokens.at(units[cut - 1][1]))
+        left = SectionDraft(
+            draft.kind, draft.start, units[cut - 1][1], draft.first, draft.begin, tokens.at(units[cut - 1][1])
+        )
         if lead.grow(left, task, limit):
             lead.kind = draft.kind
-            return [lead, Draft(draft.kind, units[cut][0], draft.end, draft.first, begins[cut], draft.finish)]
+            return [lead, SectionDraft(draft.kind, units[cut][0], draft.end, draft.first, begins[cut], draft.finish)]
     return [lead, draft]
 
 
-def _owed(task: Task, draft: Draft) -> int:
+def _owed(task: ChunkingTask, draft: SectionDraft) -> int:
     """Give what a table or code costs more than itself, because only a part of it is to be planned."""
     block = task.document.blocks[draft.first]
     begins_inside, ends_inside = draft.start > block.start, draft.end < block.end
@@ -185,7 +201,7 @@ def _owed(task: Task, draft: Draft) -> int:
     return _kept(task, before * begins_inside + after * ends_inside)
 
 
-def _divided(task: Task, whole: Draft, room: int, lead: Draft | None) -> list[Draft]:
+def _divided(task: ChunkingTask, whole: SectionDraft, room: int, lead: SectionDraft | None) -> list[SectionDraft]:
     """Split a block that is too large, with room for what its parts repeat and for what leads to it."""
     tokens, target = task.tokens, task.options.target_tokens
     block = task.document.blocks[whole.first]
@@ -194,7 +210,7 @@ def _divided(task: Task, whole: Draft, room: int, lead: Draft | None) -> list[Dr
     first = room - _kept(task, after) if whole.start <= block.start else inner
     last = room - _kept(task, before) if whole.end >= block.end else inner
     opening = first - lead.size - task.joint if lead and lead.size < room // 2 else first
-    parts: list[Draft] = []
+    parts: list[SectionDraft] = []
     for units in _unit_runs(task, clipped(block, whole.start, whole.end), max(inner, 1), room + NEAR):
         if before and not parts and len(units) > 1 and tokens.fits(units[0][0], units[1][1], opening):
             units[:2] = [(units[0][0], units[1][1])]  # a table head or fence doesn't stand alone
@@ -202,14 +218,14 @@ def _divided(task: Task, whole: Draft, room: int, lead: Draft | None) -> list[Dr
             units[-2:] = [(units[-2][0], units[-1][1])]
         for low, high in fill(tokens, units, target, inner, inner if parts else opening):
             start, end = units[low][0], units[high - 1][1]
-            part = Draft(whole.kind, start, end, whole.first, *tokens.at_each([start, end]))
+            part = SectionDraft(whole.kind, start, end, whole.first, *tokens.at_each([start, end]))
             short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
             if not (short and parts[-1].grow(part, task, opening if len(parts) == 1 else inner)):
                 parts.append(part)
     return [*led(task, lead, parts[0], first), *parts[1:]]
 
 
-def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list[Range]]:
+def _unit_runs(task: ChunkingTask, block: Block, limit: int, most: int) -> Iterator[list[Range]]:
     """Give the units that a block is put together from; what remains of an item or row doesn't go with the next."""
     ladder, span = block_cuts(task.text, block, lambda: task.language), (block.start, block.end)
     if not block.parts:
@@ -231,17 +247,17 @@ def _unit_runs(task: Task, block: Block, limit: int, most: int) -> Iterator[list
         yield run
 
 
-def _kept(task: Task, price: int) -> int:
+def _kept(task: ChunkingTask, price: int) -> int:
     """Give the price of context that is repeated; what would take more than half of the limit is not."""
     return price if price <= task.limit // 2 else 0
 
 
-def _is_whole_code(task: Task, draft: Draft) -> bool:
+def _is_whole_code(task: ChunkingTask, draft: SectionDraft) -> bool:
     block = task.document.blocks[draft.first]
     return block.kind == "code" and (draft.start, draft.end) == (block.start, block.end)
 
 
-def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]]:
+def _context(task: ChunkingTask, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]]:
     """Say what the parts of a block repeat before and after themselves, and what that costs; found out only once."""
     if index not in task.contexts:
         before, after = _context_ranges(task, index)
@@ -250,7 +266,7 @@ def _context(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ..
     return found
 
 
-def context_prices(task: Task, index: int) -> tuple[int, int]:
+def context_prices(task: ChunkingTask, index: int) -> tuple[int, int]:
     """Say what it costs that a part of a block repeats something before and after itself; nothing where it doesn't."""
     if task.document.blocks[index].kind not in APART:
         return 0, 0
@@ -258,7 +274,7 @@ def context_prices(task: Task, index: int) -> tuple[int, int]:
     return (before, after) if before + after <= task.limit // 2 else (0, 0)
 
 
-def _context_ranges(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
+def _context_ranges(task: ChunkingTask, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
     """Say what the parts of a table or of fenced code repeat before and after themselves."""
     block = task.document.blocks[index]
     if block.kind == "table":
@@ -273,7 +289,7 @@ def _context_ranges(task: Task, index: int) -> tuple[tuple[Range, ...], tuple[Ra
     return ((opening.start(1), opening.end()),), ((closing.start(1), block.end),) if closing and closes else ()
 
 
-def _price(task: Task, ranges: tuple[Range, ...]) -> int:
+def _price(task: ChunkingTask, ranges: tuple[Range, ...]) -> int:
     """Count what ranges cost with the line ends that join them to the core."""
     line_end = task.tokens.tokenizer.count("\n") - task.added
     return sum(task.tokens.exact(start, end) + line_end for start, end in ranges)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spanwise.chunking.overlap import prose_start
-from spanwise.chunking.pieces import Plan
-from spanwise.chunking.settle import NOTHING, Repeated, Task
-from spanwise.chunking.strategies.units import Unit, content_units, cut_at_target, finer, fits
+from spanwise.chunking.pieces import PlannedCore
+from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
+from spanwise.chunking.strategies.units import BlockRange, content_units, cut_at_target, finer, fits
 from spanwise.options import TEMPLATES, Options, option
 
 
@@ -22,7 +22,7 @@ class WindowOptions(Options):
     overlap_tokens: int = option(0, "at most so much of the chunk before is repeated", low=0)
 
 
-class Window:
+class WindowStrategy:
     """The strategy `window`."""
 
     name = "window"
@@ -31,27 +31,27 @@ class Window:
     leafwise = False
     repeating = frozenset[str]()
 
-    def plan(self, task: Task) -> list[Plan]:
+    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
         """Pack blocks until the limit, and say who may take overlap."""
         blocks = task.document.blocks
-        plans: list[Plan] = []
-        for chunk in _packed(task):
+        plans: list[PlannedCore] = []
+        for chunk in _filled(task):
             same = plans and blocks[plans[-1].last].section_type == blocks[chunk.first].section_type
-            plans.append(Plan(*chunk, bool(same and task.options.overlap_tokens)))
+            plans.append(PlannedCore(*chunk, bool(same and task.options.overlap_tokens)))
         return plans
 
-    def repeat(self, task: Task, plan: Plan) -> Repeated:
+    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
         """Repeat nothing but overlap."""
-        return NOTHING
+        return NO_CONTEXT
 
-    def overlap_start(self, task: Task, previous: Plan, free: int) -> int | None:
+    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
         return prose_start(task, previous, free)
 
 
-def _packed(task: Task) -> Iterator[Unit]:
+def _filled(task: ChunkingTask) -> Iterator[BlockRange]:
     blocks, room = task.document.blocks, 0
-    current: Unit | None = None
+    current: BlockRange | None = None
     for unit in content_units(task):
         if current:
             same = blocks[current.last].section_type == blocks[unit.first].section_type
@@ -67,7 +67,7 @@ def _packed(task: Task) -> Iterator[Unit]:
         yield current
 
 
-def _cut(task: Task, unit: Unit) -> Iterator[Unit]:
+def _cut(task: ChunkingTask, unit: BlockRange) -> Iterator[BlockRange]:
     """Cut a block that doesn't fit at target."""
     room = task.room(unit.first)
     if fits(task, unit, room):

@@ -10,7 +10,7 @@ from spanwise.chunking.proposers.answer_cache import AnswerCache
 from spanwise.chunking.proposers.endpoint_settings import with_environment
 from spanwise.chunking.strategies.smart import SmartOptions
 from spanwise.cli.inputs import config_of
-from spanwise.cli.terminal import Screen, for_people, print_json, said, shown, table
+from spanwise.cli.terminal import Screen, counted, for_people, print_json, printable, table
 from spanwise.options import options_of
 from spanwise.pipeline.settings import Layer, in_force
 
@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     cache = AnswerCache(terms.cache, max(terms.cache_mb, 1))
     if arguments.action == "clear":
         answers = cache.clear()
-        for_people().line(f"{said(answers, 'answer')} forgotten")
+        for_people().line(f"{counted(answers, 'answer')} forgotten")
         return 0
     status = cache.status()
     cache.close()
@@ -37,5 +37,5 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen(sys.stdout)
     rows = [("cache", str(status.path)), ("answers", f"{status.answers:,}"), ("size", f"{status.size / 1e6:.1f} MB")]
     for line in table([*rows, ("at most", f"{terms.cache_mb:,} MB")], width=screen.width):
-        screen.line(shown(line))
+        screen.line(printable(line))
     return 0

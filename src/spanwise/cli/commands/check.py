@@ -11,15 +11,15 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any
 
-from spanwise.checks import RULES, Checker, Finding, Terms
+from spanwise.checks import RULES, Checker, CheckSettings, Finding
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli.inputs import config_of, flags_of, has_reader, patterns_of
-from spanwise.cli.terminal import Screen, said, shown
+from spanwise.cli.terminal import Screen, counted, printable
 from spanwise.documents.document import LEFT_OUT_KINDS, Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.options import options_of
 from spanwise.pipeline.settings import Config, Layer, in_force, settings_of
-from spanwise.readers import INPUTS, Access, read_file
+from spanwise.readers import INPUTS, ReadOptions, read_file
 from spanwise.records.loaders import recorded
 from spanwise.sources.folder import find_files
 from spanwise.text.tokens import tokenizer_of
@@ -47,19 +47,21 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if report.violations else 0
 
 
-def terms_under(config: Config, flags: list[Layer]) -> Callable[[Record], Terms]:
+def terms_under(config: Config, flags: list[Layer]) -> Callable[[Record], CheckSettings]:
     """Give what holds for a record: its own strategy, and of what was said all that this strategy knows."""
 
     @lru_cache(maxsize=256)
-    def known(strategy: str | None, file: str | None) -> Terms:
+    def known(strategy: str | None, file: str | None) -> CheckSettings:
         said_values = in_force([*config.layers(file), *flags])
         name = strategy or said_values["strategy"].value
         options = {item.name for item in fields(STRATEGIES[name].options)}
         every = [*config.layers(file), *flags]
         values = {key: value for layer in every for key, value in layer.values.items() if key in options}
-        return Terms(tokenizer_of(said_values["tokenizer"].value), name, options_of(STRATEGIES[name].options, values))
+        return CheckSettings(
+            tokenizer_of(said_values["tokenizer"].value), name, options_of(STRATEGIES[name].options, values)
+        )
 
-    def terms(record: Record) -> Terms:
+    def terms(record: Record) -> CheckSettings:
         metadata = record.get("metadata")
         file = (metadata if isinstance(metadata, dict) else record).get("file_path")
         strategy = record.get("strategy")
@@ -74,7 +76,7 @@ class Sources:
     def __init__(self, arguments: argparse.Namespace, config: Config) -> None:
         """Refuse a path where nothing is."""
         self._path, self._form = Path(arguments.source), arguments.input_format
-        self._access = Access(arguments.password, arguments.figures, arguments.keep_all)
+        self._access = ReadOptions(arguments.password, arguments.figures, arguments.keep_all)
         self._include = patterns_of(config, arguments, "include")
         self._exclude = patterns_of(config, arguments, "exclude")
         if not self._path.exists():
@@ -155,15 +157,15 @@ class _Report:
         chunk = f"chunk {finding.chunk[:12]}" if finding.chunk else ""
         where = ", ".join(filter(None, (place, chunk, finding.document)))
         head = self._screen.painted(f"{finding.level}: {finding.rule}:", colour)
-        self._screen.line(f"{head} {shown(where)}{': ' if where else ''}{shown(finding.reason)}")
+        self._screen.line(f"{head} {printable(where)}{': ' if where else ''}{printable(finding.reason)}")
 
     def sum_up(self, chunks: int, *, beside: bool) -> None:
         for (level, rule), number in sorted(self._told.items()):
             if self._most and number > self._most:
                 self._screen.line(f"… {number - self._most:,} more: {level}: {rule} (--most 0 shows all)")
         warnings = sum(self._told.values()) - self.violations
-        words = f"{said(chunks, 'chunk')} checked, {said(self.violations, 'violation')}, {said(warnings, 'warning')}"
-        self._screen.line(words, "error" if self.violations else "good")
+        found = f"{counted(self.violations, 'violation')}, {counted(warnings, 'warning')}"
+        self._screen.line(f"{counted(chunks, 'chunk')} checked, {found}", "error" if self.violations else "good")
         broken = sorted({rule for level, rule in self._told if level == "violation"})
         for rule in broken:
             self._screen.line(f"  {rule}: {RULES[rule]}")

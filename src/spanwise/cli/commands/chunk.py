@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 from typing import Final
 
-from spanwise.chunking.proposers import Proposer, terms_of
+from spanwise.chunking.proposers import Proposer, endpoint_settings
 from spanwise.chunking.strategies.smart import ASKING
 from spanwise.cli.chunk_view import LEGEND
 from spanwise.cli.inputs import (
@@ -26,7 +26,7 @@ from spanwise.cli.inputs import (
 )
 from spanwise.cli.output import Writer, opened, writer_of
 from spanwise.cli.proposer_view import dry_run, report_line
-from spanwise.cli.terminal import Progress, Screen, for_people, one_line, said, shown
+from spanwise.cli.terminal import Progress, Screen, counted, for_people, one_line, printable
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.pipeline.files import Job, Order, Outcome, chunk_all, is_smart
 from spanwise.pipeline.settings import (
@@ -38,7 +38,7 @@ from spanwise.pipeline.settings import (
     settings_of,
     with_extra,
 )
-from spanwise.sources.folder import Found, find_files
+from spanwise.sources.folder import FoundFiles, find_files
 from spanwise.text.tokens import TOKENIZERS, tokenizer_of
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
@@ -83,7 +83,7 @@ def _usual_format(output: str | None, dialect: str | None) -> str:
 
 
 def _chunk_all(
-    jobs: list[Job], found: Found, form: str, arguments: argparse.Namespace, proposer: Proposer | None
+    jobs: list[Job], found: FoundFiles, form: str, arguments: argparse.Namespace, proposer: Proposer | None
 ) -> int:
     sizes = [(job, len(job.data) if job.data is not None else size_of(job.file)) for job in jobs]
     workers = workers_for(arguments.jobs, sum(size for _, size in sizes), len(jobs))
@@ -114,7 +114,7 @@ def _chunk_all(
 def proposing(jobs: list[Job]) -> Iterator[Proposer | None]:
     """Give whoever proposes for all files of `smart`; refuse before any work what can't be asked."""
     settings = {id(job.settings): job.settings for job in jobs if is_smart(job)}
-    asking = [terms_of(one.options) for one in settings.values()]
+    asking = [endpoint_settings(one.options) for one in settings.values()]
     if not asking:
         yield None
         return
@@ -122,7 +122,7 @@ def proposing(jobs: list[Job]) -> Iterator[Proposer | None]:
         yield proposer
 
 
-def _dry(jobs: list[Job], found: Found, arguments: argparse.Namespace) -> int:
+def _dry(jobs: list[Job], found: FoundFiles, arguments: argparse.Namespace) -> int:
     """Say what would be sent, and tell what can't be read."""
     failed = dry_run(jobs, as_json=arguments.format in {"json", "jsonl"})
     screen, progress = for_people(), Progress(0)
@@ -144,10 +144,10 @@ def _lost(job: Job) -> Outcome:
     return Outcome(job.file, error=UnreadableError(job.file, rule, hint="try it alone, with --jobs 1"))
 
 
-def _sum_up(screen: Screen, progress: Progress, found: Found, failed: int, *, legend: bool) -> None:
+def _sum_up(screen: Screen, progress: Progress, found: FoundFiles, failed: int, *, legend: bool) -> None:
     parts = [
-        f"{said(progress.documents, 'document')} read",
-        said(progress.chunks, "chunk"),
+        f"{counted(progress.documents, 'document')} read",
+        counted(progress.chunks, "chunk"),
         f"{found.passed_over.total():,} left out",
         f"{failed:,} failed",
     ]
@@ -155,7 +155,7 @@ def _sum_up(screen: Screen, progress: Progress, found: Found, failed: int, *, le
     screen.line(screen.painted(", ".join(parts), "strong") + f" ({speed})")
     if found.passed_over:
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(found.passed_over.items()))
-        screen.line(shown(f"left out: {reasons}"), "dim")
+        screen.line(printable(f"left out: {reasons}"), "dim")
     if legend:
         screen.line(LEGEND, "dim")
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli.inputs import config_of, flags_of
-from spanwise.cli.terminal import Screen, print_json, shown, table, value_word
+from spanwise.cli.terminal import Screen, print_json, printable, table, value_word
 from spanwise.options import options_of
 from spanwise.pipeline.settings import Value, declared_options, in_force, settings_of
 
@@ -28,9 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"config": file, "values": {name: value._asdict() for name, value in values.items()}})
         return 0
     screen = Screen(sys.stdout)
-    screen.line(f"config file: {shown(config.layers(None)[0].origin) if config.path else 'none'}\n", "strong")
+    screen.line(f"config file: {printable(config.layers(None)[0].origin) if config.path else 'none'}\n", "strong")
     rows = [("setting", "value", "from")]
-    rows += [(name, shown(value_word(value.value)), shown(value.origin)) for name, value in values.items()]
+    rows += [(name, printable(value_word(value.value)), printable(value.origin)) for name, value in values.items()]
     for line in table(rows, width=screen.width):
         screen.line(line)
     return 0

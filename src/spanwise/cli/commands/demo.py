@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from spanwise.cli.chunk_view import LEGEND, pieces_of, show_view
-from spanwise.cli.terminal import Screen, one_line, said
+from spanwise.cli.terminal import Screen, counted, one_line
 from spanwise.errors import OptionError
 from spanwise.pipeline.chunk import chunk, read
 
@@ -125,7 +125,7 @@ def _show_chunks(screen: Screen, files: Sequence[Path]) -> None:
     """Show two chunks of each handbook: one with overlap and one with a repeated table head, where there are such."""
     _part(
         screen,
-        f"{said(len(files), 'handbook')}, each in a language of its own, in chunks of at most {_MAX_TOKENS} tokens",
+        f"{counted(len(files), 'handbook')}, each in a language of its own, in chunks of at most {_MAX_TOKENS} tokens",
     )
     for file in files:
         records = [one.to_dict() for one in chunk(read(file), max_tokens=_MAX_TOKENS)]

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from spanwise.cli.terminal import Screen, fitted, print_json_lines, said, shown
+from spanwise.cli.terminal import Screen, counted, fitted, print_json_lines, printable
 from spanwise.errors import UnreadableError
 from spanwise.records.loaders import records_of_file
 from spanwise.records.record import is_parent
@@ -28,7 +28,7 @@ class _Place(NamedTuple):
     parent: bool
 
 
-class Change(NamedTuple):
+class ChunkChange(NamedTuple):
     """What became of a chunk; `embed` says whether it must be embedded anew, `parent` whether children lie in it."""
 
     change: str
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def changes_between(old: dict[str, _Place], new: dict[str, _Place]) -> Iterator[Change]:
+def changes_between(old: dict[str, _Place], new: dict[str, _Place]) -> Iterator[ChunkChange]:
     """Say what became of every chunk: those of the new file in its order, then those that are gone."""
     for content_id, place in new.items():
         before = old.get(content_id)
@@ -70,11 +70,11 @@ def changes_between(old: dict[str, _Place], new: dict[str, _Place]) -> Iterator[
             yield _change("removed", content_id, place, None, embed=False)
 
 
-def _change(kind: str, content_id: str, old: _Place | None, new: _Place | None, *, embed: bool) -> Change:
+def _change(kind: str, content_id: str, old: _Place | None, new: _Place | None, *, embed: bool) -> ChunkChange:
     place = new or old
     assert place is not None  # one of the two is always there
     ids = (old and old.chunk_id, new and new.chunk_id)
-    return Change(
+    return ChunkChange(
         kind, content_id, *ids, place.document, place.chunk_index, place.path, place.beginning, embed, place.parent
     )
 
@@ -106,19 +106,19 @@ def _place(record: dict[str, Any]) -> _Place:
     )
 
 
-def _show(screen: Screen, changes: list[Change], counts: dict[str, int]) -> None:
+def _show(screen: Screen, changes: list[ChunkChange], counts: dict[str, int]) -> None:
     document = None
     for change in sorted(changes, key=lambda change: change.document):  # stable: in a document as they come
         if change.change == "kept":
             continue
         if change.document != document:
             document = change.document
-            screen.line(shown(document), "strong")
+            screen.line(printable(document), "strong")
         sign, colour = _SIGNS[change.change]
         level = "parent " if change.parent else ""
         words = f"  {sign} #{change.chunk_index:<4} {level}{change.headings_path}: {change.text}"
-        screen.line(fitted(shown(words), screen.width), colour)
+        screen.line(fitted(printable(words), screen.width), colour)
     numbers = ", ".join(f"{counts[name]:,} {name}" for name in _SIGNS)
     parents = sum(change.embed and change.parent for change in changes)
-    note = f" ({said(parents, 'parent')} among them)" if parents else ""
-    screen.line(f"{numbers}; {said(counts['to_embed'], 'chunk')} to embed{note}")
+    note = f" ({counted(parents, 'parent')} among them)" if parents else ""
+    screen.line(f"{numbers}; {counted(counts['to_embed'], 'chunk')} to embed{note}")

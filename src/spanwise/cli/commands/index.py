@@ -15,15 +15,15 @@ from spanwise.chunking.proposers import Proposer
 from spanwise.cli.commands.chunk import jobs_of, proposing, size_of, workers_for
 from spanwise.cli.inputs import config_of, flags_of, has_reader, nothing_found, patterns_of, prepared_folder, tell
 from spanwise.cli.proposer_view import report_line
-from spanwise.cli.terminal import Progress, Screen, bar, for_people, one_line, print_json_lines, said, table
+from spanwise.cli.terminal import Progress, Screen, bar, counted, for_people, one_line, print_json_lines, table
 from spanwise.embedding import Embedder, embedder_of
 from spanwise.errors import OptionError, SpanwiseError, UnreadableError
-from spanwise.indexing.entries import Analysed, Task, analyse_files, lost, unasked
+from spanwise.indexing.entries import StoreEntries, Task, analyse_files, without_calls, worker_died
 from spanwise.indexing.identity import gone, named
-from spanwise.indexing.writer import Ledger, Nothing, Report, Work, sifted
+from spanwise.indexing.writer import DocumentReport, IndexWriter, Ledger, MissingStore, split_unchanged
 from spanwise.pipeline.files import Job, Order, batched, in_order
 from spanwise.pipeline.settings import Layer
-from spanwise.sources.folder import Found, find_files
+from spanwise.sources.folder import FoundFiles, find_files
 from spanwise.stores import Store, open_store
 from spanwise.stores.values import DEFAULT_TENANT, Model
 
@@ -58,7 +58,7 @@ class _Plan(NamedTuple):
     """What a run is about."""
 
     jobs: list[Job]
-    found: Found
+    found: FoundFiles
     tenant: str
     embedder: Embedder | None
 
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=nothing_found(found))
     if arguments.dry_run and not exists:
         embedder = _embedder(arguments.embedder, None)
-        return _work(_Plan(jobs, found, tenant, embedder), Nothing(), arguments)
+        return _work(_Plan(jobs, found, tenant, embedder), MissingStore(), arguments)
     with closing(open_store(arguments.store, create=not arguments.dry_run)) as store:
         embedder = _embedder(arguments.embedder, store.model())
         with _writing(store, tenant, embedder, arguments.wait) as writer:
@@ -95,7 +95,7 @@ def _exists(where: str) -> bool:
     return "://" in where or os.path.exists(where)  # noqa: PTH110 - for names of any length
 
 
-def _jobs(arguments: argparse.Namespace, tenant: str) -> tuple[list[Job], Found]:
+def _jobs(arguments: argparse.Namespace, tenant: str) -> tuple[list[Job], FoundFiles]:
     if "-" in arguments.paths:
         raise OptionError("-", "can't be indexed: what is piped in has no name to find it by", hint="give a file")
     config, flags = config_of(arguments, any_tenant=True), flags_of(arguments)
@@ -130,8 +130,8 @@ def _embedder(chosen: str, model: Model | None) -> Embedder | None:
         raise OptionError("the store", rule, hint=hint) from error
 
 
-def _work(plan: _Plan, ledger: Ledger, arguments: argparse.Namespace) -> int:
-    known = ledger.known().values()
+def _work(plan: _Plan, writer: Ledger, arguments: argparse.Namespace) -> int:
+    known = writer.known().values()
     names = named(plan.found.files, known)
     model = plan.embedder.name if plan.embedder else ""
     tasks = [Task(job, name.place, name.file_path, model) for job, name in zip(plan.jobs, names, strict=True)]
@@ -139,14 +139,14 @@ def _work(plan: _Plan, ledger: Ledger, arguments: argparse.Namespace) -> int:
     lacking = gone(known, arguments.paths, (name.place for name in names), unseen)
     if not tasks and not lacking and not plan.found.failed:
         raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=nothing_found(plan.found))
-    work, unchanged = sifted(tasks, names)
+    work, unchanged = split_unchanged(tasks, names)
     silent = arguments.quiet or (arguments.json and sys.stdout is not None and sys.stdout.isatty())
     progress = Stages(len(work), silent=silent, embedding=plan.embedder is not None)
     if arguments.dry_run:
-        work = [unasked(task) for task in work]
+        work = [without_calls(task) for task in work]
     with proposing([task.job for task in work]) as proposer:
         analysed = _analysed(work, proposer, arguments)
-        doing = Work(ledger, plan.embedder, dry=arguments.dry_run, stage=progress.stage)
+        doing = IndexWriter(writer, plan.embedder, dry=arguments.dry_run, stage=progress.stage)
         reports = _told(doing.through(unchanged, analysed, lacking), plan.found, progress, arguments)
     progress.clear()
     if not arguments.quiet and not arguments.json:
@@ -156,17 +156,17 @@ def _work(plan: _Plan, ledger: Ledger, arguments: argparse.Namespace) -> int:
     return 1 if reports["documents"]["failed"] or plan.found.failed else 0
 
 
-def _analysed(work: list[Task], proposer: Proposer | None, arguments: argparse.Namespace) -> Iterator[Analysed]:
+def _analysed(work: list[Task], proposer: Proposer | None, arguments: argparse.Namespace) -> Iterator[StoreEntries]:
     """Analyse the files; where a model is asked, in this process, so that one proposer keeps the bounds for all."""
     sizes = [(task, size_of(task.job.file)) for task in work]
     if proposer is not None:
-        return in_order(partial(analyse_files, proposer=proposer), batched(sizes), 1, lost)
+        return in_order(partial(analyse_files, proposer=proposer), batched(sizes), 1, worker_died)
     workers = workers_for(arguments.jobs, sum(size for _, size in sizes), len(work))
-    return in_order(analyse_files, batched(sizes), workers, lost)
+    return in_order(analyse_files, batched(sizes), workers, worker_died)
 
 
 def _told(
-    reports: Iterable[Report], found: Found, progress: Stages, arguments: argparse.Namespace
+    reports: Iterable[DocumentReport], found: FoundFiles, progress: Stages, arguments: argparse.Namespace
 ) -> dict[str, Counter[str]]:
     """Tell of each document when it is safe, and count."""
     documents: Counter[str] = Counter()
@@ -189,7 +189,7 @@ def _told(
     return {"documents": documents, "chunks": chunks}
 
 
-def _line(report: Report) -> dict[str, Any]:
+def _line(report: DocumentReport) -> dict[str, Any]:
     line: dict[str, Any] = {
         "document_id": report.document_id, "status": report.status, "chunks": report.chunks,
         "embedded": report.embedded, "file": report.file,
@@ -215,5 +215,5 @@ def _sum_up(counts: dict[str, Counter[str]], plan: _Plan, progress: Stages, *, d
     if dry:
         screen.line("a dry run: nothing was written", "dim")
         return
-    total = said(sum(documents.values()), "document")
+    total = counted(sum(documents.values()), "document")
     screen.line(screen.painted(total, "strong") + f" in {progress.seconds:.1f} s")

@@ -15,10 +15,10 @@ from spanwise.chunking.strategies import strategy_of
 from spanwise.cli.commands.chunk import with_checked_extra
 from spanwise.cli.inputs import config_of, flags_of, prepared_folder, refuse_to_overwrite
 from spanwise.cli.output import opened
-from spanwise.cli.terminal import for_people, one_line, said
+from spanwise.cli.terminal import counted, for_people, one_line
 from spanwise.documents.document import Document
 from spanwise.errors import OptionError, UnreadableError
-from spanwise.inspection import Inspection, Sizes, page_of
+from spanwise.inspection import Inspection, TargetSizes, page_of
 from spanwise.options import options_of
 from spanwise.pipeline.chunk import chunk
 from spanwise.pipeline.files import Job, Order, document_of
@@ -93,7 +93,7 @@ def _inspection(job: Job, document: Document, records: list[dict[str, Any]]) -> 
         settings.strategy,
         PurePath(settings.tokenizer).name,
         options,
-        Sizes(*(options.get(name) for name in ("max_tokens", "target_tokens", "min_tokens", "parent_tokens"))),
+        TargetSizes(*(options.get(name) for name in ("max_tokens", "target_tokens", "min_tokens", "parent_tokens"))),
         document.metadata.file_path or "",
     )
 
@@ -137,8 +137,8 @@ def _tell(output: str, inspection: Inspection, size: int) -> None:
     screen = for_people()
     for reason in dict.fromkeys(item.reason for item in inspection.document.left_out if not item.usual):
         screen.line(f"{screen.painted('warning:', 'head')} {one_line(inspection.name)}: {one_line(reason)}")
-    parts = [said(len(inspection.records), "chunk")]
+    parts = [counted(len(inspection.records), "chunk")]
     if pages := len(inspection.document.pages):
-        parts.append(said(pages, "page"))
+        parts.append(counted(pages, "page"))
     place = "stdout" if output == "-" else one_line(os.fspath(output))
     screen.line(f"{place}: {', '.join(parts)}, {max(size // 1000, 1):,} kB")

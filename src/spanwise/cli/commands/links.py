@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from spanwise.cli.terminal import Screen, for_people, one_line, print_json_lines, said, shown
+from spanwise.cli.terminal import Screen, counted, for_people, one_line, print_json_lines, printable
 from spanwise.pipeline.vault import Reference, Vault, read_vault
 
 
@@ -25,19 +25,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(screen: Screen, vault: Vault) -> None:
     for reference in vault.dangling:
         name = _called(reference)
-        screen.line(
-            f"{screen.painted('dangling:', 'head')} {shown(reference.source)}: [[{shown(name)}]]: {reference.problem}"
-        )
+        link = f"{printable(reference.source)}: [[{printable(name)}]]"
+        screen.line(f"{screen.painted('dangling:', 'head')} {link}: {reference.problem}")
     for repeated in vault.repeated_ids:
-        words = f"{shown(repeated.note)}: ^{repeated.block_id} stands {repeated.times} times"
+        words = f"{printable(repeated.note)}: ^{repeated.block_id} stands {repeated.times} times"
         screen.line(f"{screen.painted('repeated:', 'head')} {words}")
     linked = sum(1 for references in vault.incoming.values() if references)
     parts = (
-        said(len(vault.notes), "note"),
-        said(len(vault.references), "link"),
+        counted(len(vault.notes), "note"),
+        counted(len(vault.references), "link"),
         f"{len(vault.dangling):,} dangling",
-        f"{said(linked, 'note is', 'notes are')} linked to",
-        f"{said(len(vault.repeated_ids), 'block id')} repeated",
+        f"{counted(linked, 'note is', 'notes are')} linked to",
+        f"{counted(len(vault.repeated_ids), 'block id')} repeated",
     )
     screen.line(", ".join(parts), "strong")
 

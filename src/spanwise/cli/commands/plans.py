@@ -12,10 +12,10 @@ from spanwise.chunking.line_window import Window
 from spanwise.chunking.proposers import estimated
 from spanwise.chunking.strategies.smart import ASKING, SmartOptions
 from spanwise.cli.inputs import config_of
-from spanwise.cli.terminal import Screen, one_line, print_json, shown, table
+from spanwise.cli.terminal import Screen, one_line, print_json, printable, table
 from spanwise.documents.document import Document
 from spanwise.errors import SpanwiseError
-from spanwise.pipeline.chunk import begin, chunk, read
+from spanwise.pipeline.chunk import chunk, prepare, read
 from spanwise.pipeline.settings import Config, Settings, in_force, plan_layer, plans_of, settings_of
 
 _SAMPLE: Final = Path(__file__).parent.parent / "demo" / "documents" / "handbook.en.md"
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     screen = Screen(sys.stdout)
     head = ("plan", "strategy", "cost of 1K tokens", "latency", "use", "tenants", "options")
     names = ("plan", "strategy", "cost", "latency", "use", "who", "words")
-    lines = [tuple(shown(row[name]) for name in names) for row in rows]
+    lines = [tuple(printable(row[name]) for name in names) for row in rows]
     for line in table([head, *lines], width=screen.width, wrapped=True):
         screen.line(line)
     name = one_line(arguments.sample) if arguments.sample else "the English handbook of the demo"
@@ -74,7 +74,7 @@ def _measured(settings: Settings, document: Document) -> tuple[str, str]:
     more: dict[str, Any] = {}
     options, cost = dict(settings.options), "0"
     if settings.strategy == "smart":
-        task = begin(document, "smart", settings.tokenizer, (), {**options, "cache_mb": 0}).task
+        task = prepare(document, "smart", settings.tokenizer, (), {**options, "cache_mb": 0}).task
         about = estimated(task)
         tokens = task.tokens.count(0, len(document.text))
         cost = "prices not known" if about.cost is None else f"{about.cost / max(tokens, 1) * 1000:.6f}"

@@ -7,10 +7,10 @@ import sys
 from collections import Counter
 from typing import Any
 
-from spanwise.cli.terminal import Screen, print_json, shown, table
+from spanwise.cli.terminal import Screen, print_json, printable, table
 from spanwise.documents.document import Document, Part
 from spanwise.errors import UnreadableError
-from spanwise.readers import Access, read_bytes, read_file
+from spanwise.readers import ReadOptions, read_bytes, read_file
 from spanwise.text.tokens import TokenMap, tokenizer_of
 
 
@@ -43,14 +43,14 @@ def _tell_left_out(document: Document) -> None:
     """Warn of what is missing; what is usual is only counted."""
     for item in document.left_out:
         if not item.usual:
-            print(f"warning: {shown(item.reason)}", file=sys.stderr)
+            print(f"warning: {printable(item.reason)}", file=sys.stderr)
     if usual := Counter(item.reason for item in document.left_out if item.usual):
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(usual.items()))
-        print(f"left out: {shown(reasons)}", file=sys.stderr)
+        print(f"left out: {printable(reasons)}", file=sys.stderr)
 
 
 def _document(arguments: argparse.Namespace) -> Document:
-    access = Access(arguments.password, arguments.figures, arguments.keep_all)
+    access = ReadOptions(arguments.password, arguments.figures, arguments.keep_all)
     if arguments.file == "-":
         if sys.stdin is None:
             raise UnreadableError("-", "can't be read: stdin is closed")
@@ -101,7 +101,7 @@ def _show_blocks(blocks: list[dict[str, Any]]) -> None:
         name = " › ".join(path) if len(path) < 3 else f"… › {' › '.join(path[-2:])}"
         rows.append((
             str(block["index"]), kind, f"{block['char_start']}:{block['char_end']}", f"{block['token_count']:,}",
-            _place(block), shown(name)[:40], shown(" ".join(block["raw_md_text"][:200].split())),
+            _place(block), printable(name)[:40], printable(" ".join(block["raw_md_text"][:200].split())),
         ))  # fmt: skip
     for place, line in enumerate(table(rows, right=(0, 3), width=screen.width)):
         screen.line(line, "" if place else "strong")

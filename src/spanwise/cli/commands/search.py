@@ -8,7 +8,7 @@ from typing import Any
 
 from spanwise.cli.inputs import config_of
 from spanwise.cli.passage_view import show_hit
-from spanwise.cli.terminal import Screen, for_people, one_line, print_json, said
+from spanwise.cli.terminal import Screen, counted, for_people, one_line, print_json
 from spanwise.errors import UnreadableError
 from spanwise.pipeline.settings import Config, in_force, settings_of
 from spanwise.retrieval.hits import Hits
@@ -59,6 +59,6 @@ def _tell(hits: Hits, *, quiet: bool) -> None:
     if quiet:
         return
     documents = len({hit.document_id for hit in hits})
-    found = f"{said(len(hits), 'passage')} from {said(documents, 'document')}" if hits else "no passage found"
+    found = f"{counted(len(hits), 'passage')} from {counted(documents, 'document')}" if hits else "no passage found"
     cut = sum(hit.truncated for hit in hits)
     screen.line(screen.painted(found, "strong") + (", the last one cut to fit the budget" if cut else ""))

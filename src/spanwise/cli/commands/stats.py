@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median, quantiles
 from typing import Any, Final
 
-from spanwise.cli.terminal import Screen, bar, columns, padded, print_json, shown, table
+from spanwise.cli.terminal import Screen, bar, columns, padded, print_json, printable, table
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.records.loaders import records_of_file
 from spanwise.records.record import is_parent
@@ -20,7 +20,7 @@ _STEPS: Final = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
 
 
 @dataclass
-class Sizes:
+class SizeStatistics:
     """What there is to say of a file of chunks; of two levels each has sizes of its own."""
 
     name: str
@@ -32,7 +32,7 @@ class Sizes:
     overlap: int = 0
     context: int = 0
     oversize: int = 0
-    parents: Sizes | None = None
+    parents: SizeStatistics | None = None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,13 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def sizes_of(name: str, records: Iterable[dict[str, Any]]) -> Sizes:
+def sizes_of(name: str, records: Iterable[dict[str, Any]]) -> SizeStatistics:
     """Go through the records once."""
-    sizes = Sizes(name)
+    sizes = SizeStatistics(name)
     for record in records:
         try:
             if is_parent(record):
-                sizes.parents = sizes.parents or Sizes(name)
+                sizes.parents = sizes.parents or SizeStatistics(name)
                 _take_in(sizes.parents, record)
             else:
                 _take_in(sizes, record)
@@ -68,7 +68,7 @@ def sizes_of(name: str, records: Iterable[dict[str, Any]]) -> Sizes:
     return sizes
 
 
-def _take_in(sizes: Sizes, record: dict[str, Any]) -> None:
+def _take_in(sizes: SizeStatistics, record: dict[str, Any]) -> None:
     name = sizes.name
     metadata = record.get("metadata")
     inner = metadata if isinstance(metadata, dict) else {}
@@ -96,7 +96,7 @@ def _text(record: dict[str, Any]) -> str:
     return next((record[name] for name in names if isinstance(record.get(name), str)), "")
 
 
-def summary_of(sizes: Sizes) -> dict[str, Any]:
+def summary_of(sizes: SizeStatistics) -> dict[str, Any]:
     """Give the figures as a record."""
     tokens = sorted(sizes.tokens)
     tenths = quantiles(tokens, n=10, method="inclusive") if len(tokens) > 1 else [float(tokens[0])] * 9
@@ -120,7 +120,7 @@ def summary_of(sizes: Sizes) -> dict[str, Any]:
     }
 
 
-def _levels(measured: list[Sizes]) -> list[Sizes]:
+def _levels(measured: list[SizeStatistics]) -> list[SizeStatistics]:
     """Put the parents of a file beside its children."""
     levels = []
     for sizes in measured:
@@ -132,10 +132,10 @@ def _levels(measured: list[Sizes]) -> list[Sizes]:
     return levels
 
 
-def _show(screen: Screen, measured: list[Sizes]) -> None:
+def _show(screen: Screen, measured: list[SizeStatistics]) -> None:
     measured = _levels(measured)
     summaries = [summary_of(sizes) for sizes in measured]
-    rows = [("", *(shown(summary["file"]) for summary in summaries))]
+    rows = [("", *(printable(summary["file"]) for summary in summaries))]
     for name in ("documents", "chunks", "tokens", "smallest", "tenth", "median", "mean", "ninetieth", "largest"):
         rows.append((_WORDS.get(name, name), *(f"{summary[name]:,}" for summary in summaries)))
     rows.append(("overlap", *(f"{summary['overlap_share']:.1%}" for summary in summaries)))
@@ -160,12 +160,12 @@ def _shares(label: str, counters: list[Counter[Any]]) -> list[tuple[str, ...]]:
     return [(f"{label}{key}", *(f"{counter[key] / counter.total():.1%}" for counter in counters)) for key in keys]
 
 
-def _histograms(measured: list[Sizes], width: int) -> list[str]:
+def _histograms(measured: list[SizeStatistics], width: int) -> list[str]:
     """Draw how many chunks have how many tokens, with the same bins for all."""
     largest = max(max(sizes.tokens) for sizes in measured)
     step = next((step for step in _STEPS if step * _BINS > largest), largest // _BINS + 1)
     room = (width - 14) // len(measured) - 10
-    lines = [f"{'tokens':>13}  " + "".join(padded(shown(sizes.name), room + 10) for sizes in measured).rstrip()]
+    lines = [f"{'tokens':>13}  " + "".join(padded(printable(sizes.name), room + 10) for sizes in measured).rstrip()]
     counts = [Counter(size // step for size in sizes.tokens) for sizes in measured]
     for bin_number in range(largest // step + 1):
         cells = [_bar(counter, bin_number, room) for counter in counts]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from spanwise.cli.terminal import Screen, for_people, one_line, print_json, print_json_lines, said, shown, table
+from spanwise.cli.terminal import Screen, counted, for_people, one_line, print_json, print_json_lines, printable, table
 from spanwise.errors import OptionError
 from spanwise.stores import Store, open_store
 from spanwise.stores.values import DEFAULT_TENANT
@@ -32,8 +32,8 @@ def _word(value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, dict):
-        return ", ".join(f"{shown(str(item))}" for item in value.values())
-    return f"{value:,}" if isinstance(value, int) else shown(str(value))
+        return ", ".join(f"{printable(str(item))}" for item in value.values())
+    return f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -47,16 +47,16 @@ def run_list(arguments: argparse.Namespace) -> int:
     rows = [("document", "chunks", "tenant", "file")]
     rows += [
         (
-            shown(one["document_id"]),
+            printable(one["document_id"]),
             f"{one['chunks']:,}",
-            shown(one["tenant_id"] or "-"),
-            shown(one["file_path"] or "-"),
+            printable(one["tenant_id"] or "-"),
+            printable(one["file_path"] or "-"),
         )
         for one in records
     ]
     for line in table(rows, right=(1,), width=screen.width) if records else ():
         screen.line(line)
-    for_people().line(said(len(records), "document"), "strong")
+    for_people().line(counted(len(records), "document"), "strong")
     return 0
 
 
@@ -70,7 +70,7 @@ def _tenants(store: Store, arguments: argparse.Namespace) -> list[str]:
 
 def _documents(store: Store, tenants: list[str]) -> Iterator[dict[str, Any]]:
     for tenant in tenants:
-        for known in store.shelf(tenant).documents():
+        for known in store.reading(tenant).documents():
             yield {
                 "document_id": known.document_id, "tenant_id": tenant or None, "chunks": known.chunks,
                 "file_path": known.file_path,
@@ -91,7 +91,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
             hint = "see spanwise store list"
             screen.line(f"{screen.painted('error:', 'error')} `{one_line(name)}` is not in the store; hint: {hint}")
     if not arguments.quiet:
-        screen.line(f"{said(len(there), 'document')} deleted", "strong")
+        screen.line(f"{counted(len(there), 'document')} deleted", "strong")
     return 1 if len(there) < len(wanted) else 0
 
 
@@ -105,7 +105,7 @@ def run_verify(arguments: argparse.Namespace) -> int:
     screen = Screen(sys.stdout)
     for words in wrong:
         screen.line(f"{screen.painted('violation:', 'error')} {one_line(words)}")
-    parts = said(status["documents"], "document"), said(status["chunks"], "chunk")
+    parts = counted(status["documents"], "document"), counted(status["chunks"], "chunk")
     verdict = f"{len(wrong):,} found" if wrong else "all agree"
     screen.line(f"{', '.join(parts)}: {verdict}", "strong")
     if wrong:

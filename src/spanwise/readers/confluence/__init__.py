@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from spanwise.documents.document import LeftOut
-from spanwise.readers.builder import Reading
+from spanwise.readers.builder import ReadResult
 from spanwise.readers.confluence.alignment import placed
 from spanwise.readers.confluence.detection import looks_exported, looks_stored
 from spanwise.readers.confluence.export import export_of
@@ -26,7 +26,7 @@ _RENDERED: Final = re.compile(
 )
 
 
-def read_confluence(text: str, *, keep_all: bool = False) -> Reading:
+def read_confluence(text: str, *, keep_all: bool = False) -> ReadResult:
     """Read a page: JSON of the REST API, storage format, or the page as it is shown."""
     if looks_exported(text):
         return _exported(text, keep_all=keep_all)
@@ -36,7 +36,7 @@ def read_confluence(text: str, *, keep_all: bool = False) -> Reading:
     return reading_of(elements, found, left_out)
 
 
-def _exported(text: str, *, keep_all: bool) -> Reading:
+def _exported(text: str, *, keep_all: bool) -> ReadResult:
     export = export_of(text)
     page = parsed_html(export.shown or "")
     if export.stored is None:

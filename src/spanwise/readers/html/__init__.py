@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from spanwise.readers.builder import Reading
+from spanwise.readers.builder import ReadResult
 from spanwise.readers.html.main_content import main_of, title_beside
 from spanwise.readers.html.metadata import said_of
 from spanwise.readers.html.tree import Path, parsed
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _DEEPEST_MAIN: Final = 100
 
 
-def read_html(text: str, *, keep_all: bool = False) -> Reading:
+def read_html(text: str, *, keep_all: bool = False) -> ReadResult:
     """Read a page; with `keep_all` also what is not its main content."""
     page = parsed(text)
     elements, left_out = elements_of(page, keep_all=keep_all)

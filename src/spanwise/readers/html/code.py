@@ -40,7 +40,7 @@ def _pieces(node: LexborNode) -> Iterator[str]:
             waiting += list(inner.iter(include_text=True))[::-1]
 
 
-def language_of(node: LexborNode) -> str:
+def code_language(node: LexborNode) -> str:
     """Find the language that an element of code, what is in it or what is around it says."""
     places = [node, node.css_first("code"), node.parent, node.parent.parent if node.parent else None]
     for place in places:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from spanwise.readers.html.boilerplate import Attributes, is_idle_button
-from spanwise.readers.html.code import code_in, language_of
+from spanwise.readers.html.code import code_in, code_language
 from spanwise.readers.markup.collector import Collector, Place
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _rule(walk: Walker, _: LexborNode, __: Attributes, path: Step, ___: int) -> 
 
 
 def _code(walk: Walker, node: LexborNode, _: Attributes, path: Step, __: int) -> None:
-    walk.collector.code(code_in(node), language_of(node), path)
+    walk.collector.code(code_in(node), code_language(node), path)
     walk.collector.offset += len(node.text())
 
 

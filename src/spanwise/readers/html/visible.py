@@ -29,13 +29,13 @@ _WHITE: Final = re.compile(r"[ \t\n\r\f]+")
 
 def shown_in(page: LexborHTMLParser) -> tuple[Shown, ...]:
     """Give the stretches of text of a whole page, in order."""
-    found = _Stretches(rows=any(_ROW_STYLE.search(style.text()) for style in page.css("style")))
+    found = _VisibleRuns(rows=any(_ROW_STYLE.search(style.text()) for style in page.css("style")))
     if page.body is not None:
         found.through(page.body)
     return tuple(found.done)
 
 
-class _Stretches:
+class _VisibleRuns:
     """Goes through a tree of any depth and collects words until an edge."""
 
     def __init__(self, *, rows: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from spanwise.documents.document import LeftOut
 from spanwise.readers.html import widgets
 from spanwise.readers.html.boilerplate import UNSEEN, Attributes, is_too_long, reason_outside, reason_to_leave
-from spanwise.readers.html.code import language_of
+from spanwise.readers.html.code import code_language
 from spanwise.readers.html.handlers import HANDLERS
 from spanwise.readers.html.tree import Path
 from spanwise.readers.markup.collector import Collector
@@ -99,7 +99,7 @@ class Walk:
     def _unseen(self, node: LexborNode, tag: str, attributes: Attributes, path: Path) -> None:
         if tag == "script" and "syntaxhighlighter" in (attributes.get("type") or ""):
             code = (node.text() or "").strip().removeprefix("<![CDATA[").removesuffix("]]>")
-            self.collector.code(code, language_of(node), path)
+            self.collector.code(code, code_language(node), path)
             self.collector.offset += len(node.text())
         else:
             self.leave(node, path, UNSEEN[tag])

@@ -17,8 +17,8 @@ from spanwise.native import FoundLink, Range, hints, walk
 from spanwise.readers.builder import (
     FIGURE_TAG,
     Builder,
-    Reading,
-    Seen,
+    FoundBlock,
+    ReadResult,
     Tag,
     figure_ranges,
     figure_tags,
@@ -36,7 +36,7 @@ KINDS: Final = {
     "CodeBlock": "code", "BlockQuote": "quote", "FootnoteDefinition": "paragraph", "Rule": "rule",
     "Comment": "comment",
 }  # fmt: skip
-SHAPES: Final = (Seen, Part)
+SHAPES: Final = (FoundBlock, Part)
 _ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has its marks
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
 _PLAIN_TITLE: Final = re.compile(r"[^\s=%^{]+(?: [^\s=%^{]+)*")  # that needs no second look, as most don't
@@ -44,12 +44,12 @@ _VISIBLE: Final = re.compile(r"\S")
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 
-def read_markdown(text: str) -> Reading:
+def read_markdown(text: str) -> ReadResult:
     """Read a Markdown text."""
     builder = Builder(text)
     extras = add_markdown(builder, text)
     blocks = annotated(extras.prose, builder.blocks) if extras.marked or extras.boxed else builder.blocks
-    return Reading(text, tuple(blocks), found_in(text, blocks, extras), link_starts=tuple(extras.link_starts))
+    return ReadResult(text, tuple(blocks), found_in(text, blocks, extras), link_starts=tuple(extras.link_starts))
 
 
 def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, Any]:
@@ -127,28 +127,28 @@ def _blanked(text: str, ranges: list[tuple[int, int]]) -> str:
     return "".join([*pieces, text[reached:]])
 
 
-def _with_comments(blocks: list[Seen], comments: list[tuple[int, int]]) -> list[Seen]:
+def _with_comments(blocks: list[FoundBlock], comments: list[tuple[int, int]]) -> list[FoundBlock]:
     """Put comments where their turn comes; those inside a block are its text."""
     if not comments:
         return blocks
     ranges = [(block.start, block.end) for block in blocks]
     starts = [block.start for block in blocks]
-    alone = [Seen("comment", *span) for span in comments if not _is_inside(span[0], starts, ranges)]
+    alone = [FoundBlock("comment", *span) for span in comments if not _is_inside(span[0], starts, ranges)]
     return sorted([*blocks, *alone], key=lambda block: block.start)
 
 
 def _walked(
     text: str, opening: int, *, wiki: bool, tagged: bool = False, coded: bool = False
-) -> tuple[list[Seen], list[FoundLink], list[Range], list[Range]]:
+) -> tuple[list[FoundBlock], list[FoundLink], list[Range], list[Range]]:
     """Parse a text that has front matter up to `opening`, and give its blocks, links, code and tags."""
     said, events = _parsed(text, opening, wiki=wiki)
     return walk(said, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text)
 
 
-def _titled(text: str, heading: Seen) -> Seen:
+def _titled(text: str, heading: FoundBlock) -> FoundBlock:
     """Give a heading with its words as they are shown."""
     kind, start, end, level, words, _ = heading
-    return Seen(kind, start, end, level, _title(words, text[start:end]))
+    return FoundBlock(kind, start, end, level, _title(words, text[start:end]))
 
 
 def _link(found: FoundLink) -> tuple[Link, int]:
@@ -196,7 +196,7 @@ def _title(title: str, text: str) -> str:
     return _ANCHOR.sub("", title) if "{#" in text and _ANCHORED.search(text) else title
 
 
-def _figures(text: str, seen: list[Seen], ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _figures(text: str, seen: list[FoundBlock], ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Pair the figure tags that stand in paragraphs and in HTML, but not in code, comments, lists, tables, quotes."""
     tags = [Tag(start, end, text[start + 1] != "/") for start, end in ranges if FIGURE_TAG.fullmatch(text, start, end)]
     for block in seen:

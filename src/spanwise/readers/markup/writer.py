@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import LeftOut, Link, Part
-from spanwise.readers.builder import Builder, Reading
+from spanwise.readers.builder import Builder, ReadResult
 from spanwise.readers.markup.elements import (
     Code,
     Element,
@@ -49,7 +49,7 @@ class Written(NamedTuple):
     reference: Reference
 
 
-class Scribe:
+class MarkdownWriter:
     """Writes elements one after the other."""
 
     def __init__(self) -> None:
@@ -255,9 +255,9 @@ def _not_closed(prose: Prose) -> Prose:
 
 def reading_of(
     elements: Sequence[Element], found: dict[str, Any], left_out: Sequence[LeftOut], headings: Sequence[str] = ()
-) -> Reading:
+) -> ReadResult:
     """Write elements and give the whole reading; `headings` are names that stand above all of it."""
-    scribe = Scribe()
+    scribe = MarkdownWriter()
     scribe.write(elements)
     text = scribe.text
     builder = Builder(text)
@@ -271,5 +271,5 @@ def reading_of(
     if scribe.links:
         links = sorted(scribe.links, key=lambda item: item[0])
         found["links"] = tuple(link for _, link in links)
-        return Reading(text, tuple(blocks), found, (), tuple(left_out), tuple(place for place, _ in links))
-    return Reading(text, tuple(blocks), found, (), tuple(left_out))
+        return ReadResult(text, tuple(blocks), found, (), tuple(left_out), tuple(place for place, _ in links))
+    return ReadResult(text, tuple(blocks), found, (), tuple(left_out))

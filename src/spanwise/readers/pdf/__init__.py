@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.documents.document import LeftOut, Link, Page
 from spanwise.errors import UnreadableError
-from spanwise.readers.builder import Builder, Reading
+from spanwise.readers.builder import Builder, ReadResult
 from spanwise.readers.pdf.figures import save_figures, with_captions
 from spanwise.readers.pdf.furniture import Furniture, furniture_of, repeated_pictures
 from spanwise.readers.pdf.headings import Entry, set_headings
@@ -25,7 +25,7 @@ from spanwise.readers.pdf.metadata import outline_of, said_of
 from spanwise.readers.pdf.page_contents import Contents, Picture, contents_of, empty_contents
 from spanwise.readers.pdf.pdfium import opened
 from spanwise.readers.pdf.tables import Table
-from spanwise.readers.pdf.writer import Scribe, Written
+from spanwise.readers.pdf.writer import MarkdownWriter, Written
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -35,7 +35,7 @@ _BETWEEN: Final = "\n\n"
 
 def read_pdf(
     data: bytes, name: str, password: str | None = None, figures: str | os.PathLike[str] | None = None
-) -> Reading:
+) -> ReadResult:
     """Read a PDF file; its figures are written to a folder if one is named."""
     with opened(data, name, password) as document:
         pages, broken = _pages(document)
@@ -62,7 +62,7 @@ def _read(
     found: dict[str, Any],
     outline: list[Entry],
     figures: str,
-) -> Reading:
+) -> ReadResult:
     if not any(page.lines or any(isinstance(item, Table) for item in page.items) for page in pages):
         raise _wordless(name, pages, broken)
     habits = Habits(pages)
@@ -125,7 +125,9 @@ def _written(
     done = []
     last: Table | None = None
     for page, own in zip(pages, elements, strict=True):
-        scribe = Scribe(page.number, page.frame, vocabulary, lambda number, count: f"{stem}-p{number}-{count}.png")
+        scribe = MarkdownWriter(
+            page.number, page.frame, vocabulary, lambda number, count: f"{stem}-p{number}-{count}.png"
+        )
         first = own[0].table if own else None
         headless = first is not None and last is not None and _goes_on(last, first)
         done.append((page.number, list(scribe.written(own, headless=headless))))
@@ -176,7 +178,7 @@ def _reading(
     links: Sequence[Sequence[Link]],
     found: dict[str, Any],
     left_out: tuple[LeftOut, ...],
-) -> Reading:
+) -> ReadResult:
     """Put the pages together."""
     builder = Builder("")
     texts: list[str] = []
@@ -206,4 +208,4 @@ def _reading(
             found["title"] = title
     if kept:
         found["links"] = tuple(kept)
-    return Reading(_BETWEEN.join(texts), tuple(builder.blocks), found, tuple(ranges), left_out, tuple(places))
+    return ReadResult(_BETWEEN.join(texts), tuple(builder.blocks), found, tuple(ranges), left_out, tuple(places))

@@ -36,7 +36,7 @@ class Written(NamedTuple):
     links: tuple[tuple[int, int], ...] = ()  # where links begin, and their numbers on the page
 
 
-class Scribe:
+class MarkdownWriter:
     """Writes the elements of one page."""
 
     def __init__(

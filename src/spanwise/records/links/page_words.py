@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from spanwise.documents.document import BARRIER, Block, Document, Part
-from spanwise.records.links.visible_page import Stretch, page_stretches, shown_stretches
+from spanwise.records.links.visible_page import VisibleRun, page_stretches, shown_stretches
 
 _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
 _TOKEN: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
@@ -29,7 +29,7 @@ _RUN: Final = 2  # tokens that must agree after a gap
 class PageTokens:
     """The words and marks of a page, in order."""
 
-    def __init__(self, stretches: Sequence[Stretch], known: dict[str, int] | None = None) -> None:
+    def __init__(self, stretches: Sequence[VisibleRun], known: dict[str, int] | None = None) -> None:
         """Take the stretches apart; `known` numbers the words that have been seen."""
         self.stretches = stretches
         self.names, self.places, self.homes = array("q"), array("q"), array("q")
@@ -237,7 +237,7 @@ def _segments(document: Document, text: PageTokens, page: PageTokens) -> list[_S
     ]
 
 
-def _home_at(stretches: Sequence[Stretch], starts: Sequence[int], offset: int) -> int:
+def _home_at(stretches: Sequence[VisibleRun], starts: Sequence[int], offset: int) -> int:
     """Give the stretch that goes on at an offset of the page, or the next that begins."""
     after = bisect_left(starts, offset)
     return after - 1 if after and starts[after - 1] + len(stretches[after - 1].text) > offset else after

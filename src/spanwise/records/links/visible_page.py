@@ -33,7 +33,7 @@ _NEVER: Final = re.compile(r"(?!)")
 _HARD_SPACES: Final = re.compile(r"\s+\xa0\s*|\xa0\s+")
 
 
-class Stretch(NamedTuple):
+class VisibleRun(NamedTuple):
     """A text, and for some of its positions, in order, where in the document they come from.
 
     Elsewhere than in code white space collapses to one space on the page.
@@ -49,7 +49,7 @@ class _Page:
     """Collects words until an edge closes their stretch."""
 
     def __init__(self) -> None:
-        self.done: list[Stretch] = []
+        self.done: list[VisibleRun] = []
         self.code = False
         self._words: list[str] = []
         self._length = 0
@@ -83,13 +83,13 @@ class _Page:
 
     def _close(self, text: str, start: int, end: int) -> None:
         if end - start == len(text):
-            self.done.append(Stretch(text, self._anchors, self._places, self.code))
+            self.done.append(VisibleRun(text, self._anchors, self._places, self.code))
             return
         first, after = bisect_right(self._anchors, start) - 1, bisect_left(self._anchors, end)
         anchors = [max(anchor - start, 0) for anchor in self._anchors[first:after]]
         places = self._places[first:after]
         places[0] += max(start - self._anchors[first], 0)
-        self.done.append(Stretch(text[start:end], anchors, places, self.code))
+        self.done.append(VisibleRun(text[start:end], anchors, places, self.code))
 
     def add_parts(self, words: str, place: int, separator: re.Pattern[str]) -> None:
         """Add what stands between the matches of a pattern, each of which is an edge."""
@@ -101,7 +101,7 @@ class _Page:
         self.add(words[reached:], place + reached)
 
 
-def shown_stretches(document: Document) -> list[Stretch]:
+def shown_stretches(document: Document) -> list[VisibleRun]:
     """Give what a page shows of a document, from the first stretch to the last."""
     page = _Page()
     if document.metadata.source_type == "text":
@@ -113,7 +113,7 @@ def shown_stretches(document: Document) -> list[Stretch]:
     return page.done
 
 
-def page_stretches(document: Document) -> list[Stretch]:
+def page_stretches(document: Document) -> list[VisibleRun]:
     """Give what the source's own page shows; places are those that `text_offset` counts."""
     page = _Page()
     for offset, text, code in document.shown:

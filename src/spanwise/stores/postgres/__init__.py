@@ -10,7 +10,7 @@ from typing import Any, Final
 from spanwise.errors import StoreError
 from spanwise.stores.postgres import schema
 from spanwise.stores.postgres.connections import Connections
-from spanwise.stores.postgres.reader import EXACT_UP_TO, PostgresShelf
+from spanwise.stores.postgres.reader import EXACT_UP_TO, PostgresReader
 from spanwise.stores.postgres.writer import PostgresWriter
 from spanwise.stores.values import Model
 
@@ -53,9 +53,9 @@ class PostgresStore:
         """Name the embedder whose vectors are kept; None while there are none."""
         return self._model() if self._sums()["vectors"] else None
 
-    def shelf(self, tenant: str) -> PostgresShelf:
+    def reading(self, tenant: str) -> PostgresReader:
         """Give a tenant's documents to read."""
-        return PostgresShelf(self._connections, tenant)
+        return PostgresReader(self._connections, tenant)
 
     @contextmanager
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[PostgresWriter]:
@@ -66,7 +66,7 @@ class PostgresStore:
                 if model:
                     self._keep_model(connection, model)
                 yield PostgresWriter(self._connections, connection, tenant, model)
-                if model and self.shelf(tenant).statistics(()).chunks > EXACT_UP_TO:
+                if model and self.reading(tenant).statistics(()).chunks > EXACT_UP_TO:
                     schema.index_vectors(connection)
             finally:
                 if not connection.closed:
@@ -81,7 +81,7 @@ class PostgresStore:
     def status(self) -> dict[str, Any]:
         """Say what is in the store: kind, schema, model, analyser, documents, chunks, bytes."""
         tenants, sums, model = self.tenants(), self._sums(), self.model()
-        analysers = {name for tenant in tenants for name in self.shelf(tenant).analysers()}
+        analysers = {name for tenant in tenants for name in self.reading(tenant).analysers()}
         query = "SELECT sum(pg_total_relation_size('spanwise.' || name)) FROM unnest(%s::text[]) AS name"
         with self._connections.plain() as connection:
             size = connection.execute(query, (list(_TABLES),)).fetchone()[0]
@@ -98,7 +98,7 @@ class PostgresStore:
 
     def verify(self) -> list[str]:
         """Look for what contradicts itself; an empty list is good news."""
-        faults = ((tenant, fault) for tenant in self.tenants() for fault in self.shelf(tenant).faults())
+        faults = ((tenant, fault) for tenant in self.tenants() for fault in self.reading(tenant).faults())
         return [f"tenant {tenant or '(default)'}: {fault}" for tenant, fault in faults]
 
     def close(self) -> None:

@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.errors import StoreError
-from spanwise.stores.encoding import as_halves, unpacked
+from spanwise.stores.encoding import as_halves, json_value
 from spanwise.stores.filter_rules import first_moment, last_moment, worth_asking
 from spanwise.stores.postgres.connections import Connections
-from spanwise.stores.values import Candidate, Filters, Found, Keyed, Known, Source, Statistics
+from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Source, Statistics, StoredChunk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ _CHUNK: Final = f"c.key, c.position, c.record, c.lead, {_DOCUMENT}"
 _FROM: Final = "FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document"
 
 
-class PostgresShelf:
+class PostgresReader:
     """The documents of one tenant, for reading."""
 
     def __init__(self, connections: Connections, tenant: str) -> None:
@@ -35,7 +35,7 @@ class PostgresShelf:
         self._moment = ExitStack()
         self._held: Any = None
 
-    def __enter__(self) -> PostgresShelf:
+    def __enter__(self) -> PostgresReader:
         """Hold the moment."""
         self._held = self._moment.enter_context(self._connections.within(self._tenant))
         return self
@@ -141,17 +141,17 @@ class PostgresShelf:
             raise StoreError(self._connections.where, rule, value=len(vector), hint=hint)
         return as_halves(vector)
 
-    def fetch(self, keys: Sequence[int]) -> list[Found]:
+    def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
         """Give chunks by their keys, in the order of the keys."""
         found = {chunk.key: chunk for chunk in self._fetched("c.key = ANY(%s)", list(keys))}
         return [found[key] for key in keys if key in found]
 
-    def fetch_ids(self, chunk_ids: Sequence[str]) -> list[Found]:
+    def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
         """Give chunks by their ids, in the order of the ids."""
         found = {chunk.record["chunk_id"]: chunk for chunk in self._fetched("c.chunk_id = ANY(%s)", list(chunk_ids))}
         return [found[name] for name in chunk_ids if name in found]
 
-    def _fetched(self, condition: str, values: list[Any]) -> Iterable[Found]:
+    def _fetched(self, condition: str, values: list[Any]) -> Iterable[StoredChunk]:
         with self._opened() as connection:
             query = f"SELECT {_CHUNK} {_FROM} WHERE c.tenant = %s AND {condition}"
             rows = connection.execute(query, (self._tenant, values)).fetchall()
@@ -168,14 +168,14 @@ class PostgresShelf:
         with self._opened() as connection:
             return set(connection.execute(query, (self._tenant, names, names)).fetchall())
 
-    def documents(self) -> Iterable[Known]:
+    def documents(self) -> Iterable[DocumentState]:
         """List the documents, by id."""
         query = """
             SELECT document_id, fingerprint, chunks, file_path, place FROM spanwise.documents
             WHERE tenant = %s ORDER BY document_id COLLATE "C"
         """
         with self._opened() as connection:
-            return [Known(*row) for row in connection.execute(query, (self._tenant,)).fetchall()]
+            return [DocumentState(*row) for row in connection.execute(query, (self._tenant,)).fetchall()]
 
     def analysers(self) -> list[str]:
         """Name the analysers that these documents were indexed under."""
@@ -241,7 +241,7 @@ def _numbers(rows: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
     return [(key, cosine) for key, cosine in rows if cosine == cosine]
 
 
-def _found(key: int, position: int, record: bytes, lead: str, document_id: str, *document: Any) -> Found:
+def _found(key: int, position: int, record: bytes, lead: str, document_id: str, *document: Any) -> StoredChunk:
     fingerprint, metadata, language, addresses, targets, place = document
-    source = Source(document_id, fingerprint, unpacked(metadata), language, tuple(addresses), tuple(targets), place)
-    return Found(key, document_id, position, unpacked(record), lead, source)
+    source = Source(document_id, fingerprint, json_value(metadata), language, tuple(addresses), tuple(targets), place)
+    return StoredChunk(key, document_id, position, json_value(record), lead, source)

@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from spanwise.errors import StoreError
-from spanwise.stores.encoding import as_halves, packed
+from spanwise.stores.encoding import as_halves, compressed_json
 from spanwise.stores.filter_rules import moment
 from spanwise.stores.postgres.connections import Connections
-from spanwise.stores.postgres.reader import PostgresShelf, lexeme
-from spanwise.stores.values import Change, Entry, Known, Model, Source, Stored, record_hash
+from spanwise.stores.postgres.reader import PostgresReader, lexeme
+from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, Source, StoreChange, record_hash
 from spanwise.text.terms import ANALYSER
 
 _POSITIONS: Final = 16_383  # that a tsvector can tell apart
@@ -68,12 +68,12 @@ class PostgresWriter:
     def _opened(self) -> AbstractContextManager[Any]:
         return self._connections.within(self._tenant, self._connection)
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, DocumentState]:
         """Give the documents that are there."""
-        shelf = PostgresShelf(self._connections, self._tenant)
-        return {document.document_id: document for document in shelf.documents()}
+        reader = PostgresReader(self._connections, self._tenant)
+        return {document.document_id: document for document in reader.documents()}
 
-    def chunks(self, document_id: str) -> list[Stored]:
+    def chunks(self, document_id: str) -> list[ChunkState]:
         """Give the chunks of a document, in order."""
         query = """
             SELECT c.key, c.content_hash, c.words_hash, c.record_hash, c.vector IS NOT NULL
@@ -81,7 +81,7 @@ class PostgresWriter:
             WHERE d.tenant = %s AND d.document_id = %s ORDER BY c.position, c.key
         """
         with self._opened() as connection:
-            return [Stored(*row) for row in connection.execute(query, (self._tenant, document_id)).fetchall()]
+            return [ChunkState(*row) for row in connection.execute(query, (self._tenant, document_id)).fetchall()]
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
         """Give the vectors that are already known, by what was embedded."""
@@ -93,7 +93,7 @@ class PostgresWriter:
             rows = connection.execute(query, (self._tenant, list(content_hashes))).fetchall()
         return {name: from_halves(vector) for name, vector in rows}
 
-    def commit(self, changes: Sequence[Change], removed: Sequence[str] = ()) -> None:
+    def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
         """Make the changes and remove documents; when this returns they are safe, before that none is seen."""
         with self._opened() as connection:
             connection.execute(
@@ -118,7 +118,7 @@ class PostgresWriter:
         gone = connection.execute("DELETE FROM spanwise.documents WHERE tenant = %s AND document_id = ANY(%s)", mine)
         self._sum(connection, -gone.rowcount, 0, 0, 0, 0)
 
-    def _change(self, connection: Any, change: Change, number: int) -> None:
+    def _change(self, connection: Any, change: StoreChange, number: int) -> None:
         key, new = connection.execute(_DOCUMENT, (self._tenant, *_document(change.source))).fetchone()
         self._forget(connection, self._own(connection, key, change.deleted))
         mine = (self._tenant, key)
@@ -181,7 +181,7 @@ def _document(source: Source) -> tuple[Any, ...]:
 
     said = source.metadata
     return (
-        source.document_id, source.fingerprint, packed(orjson.dumps(dict(said))), source.language, ANALYSER,
+        source.document_id, source.fingerprint, compressed_json(orjson.dumps(dict(said))), source.language, ANALYSER,
         list(source.addresses), list(source.targets), list(said.get("labels") or ()), said.get("space_key"),
         said.get("file_path"), source.place, said.get("source_type"), moment(said.get("updated_at")),
     )  # fmt: skip
@@ -190,13 +190,14 @@ def _document(source: Source) -> tuple[Any, ...]:
 def _chunk(entry: Entry, number: int) -> tuple[Any, ...]:
     return (
         entry.position, entry.chunk_id, entry.parent_id, entry.chunk_type, entry.content_hash, entry.words_hash,
-        record_hash(entry), packed(entry.record), entry.lead, len(entry.terms), _as_tsvector(entry.terms, number),
+        record_hash(entry), compressed_json(entry.record), entry.lead, len(entry.terms),
+        _as_tsvector(entry.terms, number),
     )  # fmt: skip
 
 
 def _moved(entry: Entry) -> tuple[Any, ...]:
     values = entry.position, entry.chunk_id, entry.parent_id, entry.chunk_type
-    return *values, record_hash(entry), packed(entry.record), entry.lead
+    return *values, record_hash(entry), compressed_json(entry.record), entry.lead
 
 
 def _held(terms: Sequence[str]) -> Sequence[str]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from spanwise.errors import StoreError
 from spanwise.stores.sqlite.locks import alone
 from spanwise.stores.sqlite.pool import Matrices, Pool
-from spanwise.stores.sqlite.reader import SqliteShelf
+from spanwise.stores.sqlite.reader import SqliteReader
 from spanwise.stores.sqlite.schema import VERSION, connected, created, is_blank
 from spanwise.stores.sqlite.verify import contradictions
 from spanwise.stores.sqlite.writer import SqliteWriter
@@ -42,9 +42,9 @@ class SqliteStore:
             said = dict(connection.execute("SELECT name, value FROM properties"))
             return Model(said["model"], int(said["dimension"]))
 
-    def shelf(self, tenant: str) -> SqliteShelf:
+    def reading(self, tenant: str) -> SqliteReader:
         """Give a tenant's documents to read."""
-        return SqliteShelf(self._pool, self._matrices, tenant)
+        return SqliteReader(self._pool, self._matrices, tenant)
 
     @contextmanager
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[SqliteWriter]:

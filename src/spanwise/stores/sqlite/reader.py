@@ -14,7 +14,7 @@ import orjson
 from spanwise.errors import StoreError
 from spanwise.stores.filter_rules import first_moment, last_moment, worth_asking
 from spanwise.stores.sqlite.pool import Matrices, Pool
-from spanwise.stores.values import Candidate, Filters, Found, Keyed, Known, Source, Statistics
+from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Source, Statistics, StoredChunk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ _AT_ONCE: Final = 500  # values in one statement; SQLite allows for a thousand a
 _LOOKED_AT: Final = 2_000  # nearest chunks, for those of a type
 
 
-class SqliteShelf:
+class SqliteReader:
     """The documents of one tenant; inside a `with` all answers are of one moment."""
 
     def __init__(self, pool: Pool, matrices: Matrices, tenant: str) -> None:
@@ -34,7 +34,7 @@ class SqliteShelf:
         self._pool, self._matrices, self._tenant = pool, matrices, tenant
         self._held: sqlite3.Connection | None = None
 
-    def __enter__(self) -> SqliteShelf:
+    def __enter__(self) -> SqliteReader:
         """Hold the moment."""
         self._held = self._pool.take()
         with self._pool.explained():
@@ -127,17 +127,17 @@ class SqliteShelf:
         with self._asked() as (connection, tenant):
             return _counted(connection, tenant, _numbers(connection, tenant, terms), keys)
 
-    def fetch(self, keys: Sequence[int]) -> list[Found]:
+    def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
         """Give chunks by their keys, in the order of the keys."""
         with self._asked() as (connection, tenant):
             statement = f"{_CHUNKS} WHERE +chunks.tenant = ? AND chunks.id IN ({{}})"
             found = {row[0]: row for row in _some(connection, statement, (tenant,), keys)}
             return list(_found(connection, [found[key] for key in keys if key in found]))
 
-    def fetch_ids(self, chunk_ids: Sequence[str]) -> list[Found]:
+    def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
         """Give chunks by their ids, for the parents of hits."""
         with self._asked() as (connection, tenant):
-            wanted = [packed(name) for name in dict.fromkeys(chunk_ids)]
+            wanted = [hash_bytes(name) for name in dict.fromkeys(chunk_ids)]
             statement = f"{_CHUNKS} WHERE chunks.tenant = ? AND chunks.chunk_id IN ({{}})"
             rows = {row[1]: row for row in _some(connection, statement, (tenant,), wanted)}
             return list(_found(connection, [rows[name] for name in wanted if name in rows]))
@@ -160,7 +160,7 @@ class SqliteShelf:
             if owner != source.document_id
         }
 
-    def documents(self) -> Iterable[Known]:
+    def documents(self) -> Iterable[DocumentState]:
         """List the documents, by id."""
         with self._asked() as (connection, tenant):
             return known_documents(connection, tenant)
@@ -174,14 +174,14 @@ _CHUNKS: Final = (
 _SOURCES: Final = "SELECT id, document_id, fingerprint, place, source FROM documents"
 
 
-def known_documents(connection: sqlite3.Connection, tenant: int) -> list[Known]:
+def known_documents(connection: sqlite3.Connection, tenant: int) -> list[DocumentState]:
     """List a tenant's documents, by id."""
-    fields = ", ".join(Known._fields)
+    fields = ", ".join(DocumentState._fields)
     rows = connection.execute(f"SELECT {fields} FROM documents WHERE tenant = ? ORDER BY document_id", (tenant,))
-    return [Known(*row) for row in rows]
+    return [DocumentState(*row) for row in rows]
 
 
-def packed(name: str) -> bytes | str:
+def hash_bytes(name: str) -> bytes | str:
     """Give a hash in half of its space; what is no hash in hex stays as it is."""
     try:
         data = bytes.fromhex(name)
@@ -190,7 +190,7 @@ def packed(name: str) -> bytes | str:
     return data if data.hex() == name else name
 
 
-def unpacked(data: bytes | str) -> str:
+def hash_hex(data: bytes | str) -> str:
     """Read a hash back."""
     return data if isinstance(data, str) else data.hex()
 
@@ -238,12 +238,12 @@ def _counted(
     return [Candidate(*one) for one in zip(asked, lengths, counts, strict=True)]
 
 
-def _found(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[Found]:
+def _found(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[StoredChunk]:
     wanted = list(dict.fromkeys(row[3] for row in rows))
     sources = {row[0]: _source(row) for row in _some(connection, f"{_SOURCES} WHERE id IN ({{}})", (), wanted)}
     for key, _, position, document, lead, record in rows:
         source = sources[document]
-        yield Found(key, source.document_id, position, orjson.loads(zlib.decompress(record)), lead, source)
+        yield StoredChunk(key, source.document_id, position, orjson.loads(zlib.decompress(record)), lead, source)
 
 
 def _source(row: Any) -> Source:

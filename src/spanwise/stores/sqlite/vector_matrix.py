@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _WHOLE: Final = 127.0  # stands for one in a vector of small integers
 
 
-class Block(NamedTuple):
+class VectorBlock(NamedTuple):
     """Some vectors: keys ascend, those of deleted chunks are negative."""
 
     changes: int
@@ -28,7 +28,7 @@ class Block(NamedTuple):
 class Matrix:
     """The vectors of one tenant in memory, as of one moment."""
 
-    def __init__(self, changes: int = -1, blocks: dict[int, Block] | None = None) -> None:
+    def __init__(self, changes: int = -1, blocks: dict[int, VectorBlock] | None = None) -> None:
         """Hold blocks by their numbers; `changes` tells the moment."""
         self.changes = changes
         self.blocks = blocks or {}
@@ -115,9 +115,11 @@ def _switches(documents: NDArray[np.int64]) -> NDArray[np.bool_]:
     return switches
 
 
-def refreshed(connection: sqlite3.Connection, tenant: int, dimension: int, known: dict[int, Block]) -> dict[int, Block]:
+def refreshed(
+    connection: sqlite3.Connection, tenant: int, dimension: int, known: dict[int, VectorBlock]
+) -> dict[int, VectorBlock]:
     """Read the blocks of a tenant that are new, and the keys of those that changed."""
-    blocks: dict[int, Block] = {}
+    blocks: dict[int, VectorBlock] = {}
     rows = connection.execute("SELECT id, changes FROM blocks WHERE tenant = ? ORDER BY id", (tenant,)).fetchall()
     for number, changes in rows:
         before = known.get(number)
@@ -131,12 +133,12 @@ def refreshed(connection: sqlite3.Connection, tenant: int, dimension: int, known
     return blocks
 
 
-def _loaded(connection: sqlite3.Connection, number: int, dimension: int) -> Block:
+def _loaded(connection: sqlite3.Connection, number: int, dimension: int) -> VectorBlock:
     changes, keys, documents, numbers = connection.execute(
         "SELECT changes, keys, documents, numbers FROM blocks JOIN vectors ON block = id WHERE id = ?", (number,)
     ).fetchone()
     matrix = np.frombuffer(numbers, dtype=np.int8).reshape(-1, dimension)
-    return Block(changes, integers(keys), integers(documents), matrix, _lengths(matrix))
+    return VectorBlock(changes, integers(keys), integers(documents), matrix, _lengths(matrix))
 
 
 def _lengths(matrix: NDArray[np.int8]) -> NDArray[np.float32]:

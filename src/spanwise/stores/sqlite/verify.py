@@ -11,7 +11,7 @@ from typing import Final
 
 import orjson
 
-from spanwise.stores.sqlite.reader import unpacked
+from spanwise.stores.sqlite.reader import hash_hex
 from spanwise.stores.sqlite.vector_blocks import unpacked_keys
 from spanwise.stores.values import Entry, record_hash
 
@@ -72,8 +72,8 @@ def _wrong_contents(connection: sqlite3.Connection) -> Iterator[str]:
         except (zlib.error, ValueError):
             yield f"the record of chunk {key} can't be read"
             continue
-        entry = Entry(data, lead, "", "", unpacked(chunk_id), None, "", position)
-        if record_hash(entry) != unpacked(stored_hash) or said.get("chunk_id") != unpacked(chunk_id):
+        entry = Entry(data, lead, "", "", hash_hex(chunk_id), None, "", position)
+        if record_hash(entry) != hash_hex(stored_hash) or said.get("chunk_id") != hash_hex(chunk_id):
             yield f"the record of chunk {key} is not the one that was written"
 
 

@@ -15,10 +15,10 @@ import orjson
 
 from spanwise.errors import StoreError
 from spanwise.stores.filter_rules import moment
-from spanwise.stores.sqlite.reader import known_documents, packed, unpacked
+from spanwise.stores.sqlite.reader import hash_bytes, hash_hex, known_documents
 from spanwise.stores.sqlite.schema import explained
 from spanwise.stores.sqlite.vector_blocks import Fresh, bury, living_rows, write_vectors
-from spanwise.stores.values import Change, Entry, Known, Model, Source, Stored, record_hash
+from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, Source, StoreChange, record_hash
 from spanwise.text.terms import ANALYSER
 
 _REMEMBERED: Final = 200_000  # numbers of terms
@@ -38,12 +38,12 @@ class SqliteWriter:
         self._dead: dict[int, list[int]] = {}
         self._chunks = self._length = 0
 
-    def known(self) -> dict[str, Known]:
+    def known(self) -> dict[str, DocumentState]:
         """Give the documents that are there."""
         with explained(self._path):
             return {one.document_id: one for one in known_documents(self._connection, self._number())}
 
-    def chunks(self, document_id: str) -> list[Stored]:
+    def chunks(self, document_id: str) -> list[ChunkState]:
         """Give the chunks of a document, in order."""
         statement = (
             "SELECT chunks.id, content_hash, words_hash, record_hash, block IS NOT NULL FROM chunks "
@@ -53,7 +53,7 @@ class SqliteWriter:
         with explained(self._path):
             rows = self._connection.execute(statement, (self._number(), document_id)).fetchall()
         return [
-            Stored(key, unpacked(content), unpacked(words), unpacked(record), bool(has))
+            ChunkState(key, hash_hex(content), hash_hex(words), hash_hex(record), bool(has))
             for key, content, words, record, has in rows
         ]
 
@@ -63,14 +63,14 @@ class SqliteWriter:
         places: dict[int, dict[int, str]] = {}
         with explained(self._path):
             for at in range(0, len(wanted), _AT_ONCE):
-                part = [packed(name) for name in wanted[at : at + _AT_ONCE]]
+                part = [hash_bytes(name) for name in wanted[at : at + _AT_ONCE]]
                 rows = self._connection.execute(
                     "SELECT content_hash, block, min(id) FROM chunks WHERE tenant = ? AND block IS NOT NULL "
                     f"AND content_hash IN ({','.join('?' * len(part))}) GROUP BY content_hash",
                     (self._number(), *part),
                 )
                 for content, block, key in rows:
-                    places.setdefault(block, {})[key] = unpacked(content)
+                    places.setdefault(block, {})[key] = hash_hex(content)
             return {
                 names[row.key]: row.vector
                 for block, names in places.items()
@@ -78,7 +78,7 @@ class SqliteWriter:
                 if row.key in names
             }
 
-    def commit(self, changes: Sequence[Change], removed: Sequence[str] = ()) -> None:
+    def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
         """Make the changes and remove documents; when this returns they are safe, before that none is seen."""
         with explained(self._path), self._transaction():
             tenant = self._number(create=True)
@@ -112,7 +112,7 @@ class SqliteWriter:
         row = self._connection.execute("SELECT id FROM tenants WHERE name = ?", (self._tenant,)).fetchone()
         return row[0] if row else 0
 
-    def _apply(self, tenant: int, change: Change) -> None:
+    def _apply(self, tenant: int, change: StoreChange) -> None:
         document = self._write_source(tenant, change)
         self._delete(document, change.deleted)
         for key, entry in change.moved:
@@ -125,7 +125,7 @@ class SqliteWriter:
         (chunks,) = self._connection.execute("SELECT count(*) FROM chunks WHERE document = ?", (document,)).fetchone()
         self._connection.execute("UPDATE documents SET chunks = ? WHERE id = ?", (chunks, document))
 
-    def _write_source(self, tenant: int, change: Change) -> int:
+    def _write_source(self, tenant: int, change: StoreChange) -> int:
         source, metadata = change.source, change.source.metadata
         values = (
             source.fingerprint, ANALYSER, metadata.get("file_path"), source.place, metadata.get("source_type"),
@@ -154,8 +154,8 @@ class SqliteWriter:
             "INSERT INTO chunks (tenant, document, position, length, chunk_type, chunk_id, content_hash, words_hash, "
             "record_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                tenant, document, entry.position, len(numbers), entry.chunk_type, packed(entry.chunk_id),
-                packed(entry.content_hash), packed(entry.words_hash), packed(record_hash(entry)),
+                tenant, document, entry.position, len(numbers), entry.chunk_type, hash_bytes(entry.chunk_id),
+                hash_bytes(entry.content_hash), hash_bytes(entry.words_hash), hash_bytes(record_hash(entry)),
             ),
         ).lastrowid  # fmt: skip
         assert key is not None  # a row was inserted
@@ -177,8 +177,8 @@ class SqliteWriter:
             "UPDATE chunks SET position = ?, chunk_type = ?, chunk_id = ?, content_hash = ?, words_hash = ?, "
             "record_hash = ? WHERE id = ? AND document = ?",
             (
-                entry.position, entry.chunk_type, packed(entry.chunk_id), packed(entry.content_hash),
-                packed(entry.words_hash), packed(record_hash(entry)), key, document,
+                entry.position, entry.chunk_type, hash_bytes(entry.chunk_id), hash_bytes(entry.content_hash),
+                hash_bytes(entry.words_hash), hash_bytes(record_hash(entry)), key, document,
             ),
         )  # fmt: skip
         if found.rowcount:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from spanwise.text.terms.document_terms import matches, terms_of
+from spanwise.text.terms.document_terms import document_terms, matches
 from spanwise.text.terms.lemmas import is_ready, prepare
 from spanwise.text.terms.query_terms import QueryWord, query_words
 
-__all__ = ["ANALYSER", "QueryWord", "is_ready", "matches", "prepare", "query_words", "terms_of"]
+__all__ = ["ANALYSER", "QueryWord", "document_terms", "is_ready", "matches", "prepare", "query_words"]
 
 ANALYSER: Final = "1"
 """Goes up when the same text gives other terms: what was indexed under another one is indexed anew."""

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 from spanwise.text.terms.folding import fold, normalized, with_places
 from spanwise.text.terms.ngrams import grams_of, placed_grams
 from spanwise.text.terms.stems import STEMMERS, document_term
-from spanwise.text.terms.words import Part, is_grams, parts_of, tokens_in
+from spanwise.text.terms.words import WordPart, is_grams, parts_of, tokens_in
 
 _REMEMBERED: Final = 200_000
 _LONGEST_REMEMBERED: Final = 40
@@ -50,7 +50,7 @@ class _Memory(dict[str, tuple[str, ...]]):
         return terms
 
 
-def terms_of(text: str, language: str | None) -> list[str]:
+def document_terms(text: str, language: str | None) -> list[str]:
     """Give the terms of a document's text, in order."""
     plain = normalized(text)
     tokens = tokens_in(plain).findall(plain)
@@ -75,15 +75,15 @@ def matches(text: str, language: str | None, words: Iterable[HasTerms]) -> list[
     return _united(sorted(found))
 
 
-def term_of(part: Part, language: str) -> str:
+def term_of(part: WordPart, language: str) -> str:
     """Give what stands for a word in a document of a language."""
     if not part.inflected:
         return shortened(fold(part.text))
-    spoken = language_of(part.text, language)
+    spoken = word_language(part.text, language)
     return shortened(document_term(part.text, spoken) if spoken in STEMMERS else fold(part.text))
 
 
-def language_of(word: str, language: str) -> str:
+def word_language(word: str, language: str) -> str:
     """Say in which language a word of a document is meant: one in another script isn't in the document's.
 
     Latin words in Russian, Chinese and Japanese texts are mostly English; words in Cyrillic are taken for Russian.

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from spanwise.text.terms.document_terms import language_of, shortened
+from spanwise.text.terms.document_terms import shortened, word_language
 from spanwise.text.terms.folding import fold, normalized
 from spanwise.text.terms.ngrams import query_grams
 from spanwise.text.terms.stems import STEMMERS, query_terms
@@ -86,7 +86,7 @@ def _words(token: str, spoken: Sequence[str]) -> Iterator[tuple[str, tuple[str, 
 
 def _variants(word: str, spoken: Sequence[str]) -> list[str]:
     """Give all terms that a word may have in documents."""
-    script = language_of(word, "en")
+    script = word_language(word, "en")
     languages = spoken if script == "en" else [script] if script in STEMMERS else []
     terms = [term for language in languages for term in query_terms(word, language)]
     return [*map(shortened, terms), shortened(fold(word))]

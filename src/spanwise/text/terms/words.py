@@ -49,7 +49,7 @@ _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
 _NAMED_NUMBER: Final = re.compile(r"([^\W\d_]{3,})\d+")
 
 
-class Part(NamedTuple):
+class WordPart(NamedTuple):
     """A word inside a token, and where in the token it stands."""
 
     text: str
@@ -58,8 +58,8 @@ class Part(NamedTuple):
     inflected: bool  # False of what is looked for as it is: numbers, `c++`
 
 
-def _part(word: str, start: int) -> Part:
-    return Part(word, start, start + len(word), word.isalpha())
+def _part(word: str, start: int) -> WordPart:
+    return WordPart(word, start, start + len(word), word.isalpha())
 
 
 def tokens_in(text: str) -> re.Pattern[str]:
@@ -72,7 +72,7 @@ def is_grams(token: str) -> bool:
     return _GRAMS.match(token) is not None
 
 
-def parts_of(token: str) -> list[Part]:
+def parts_of(token: str) -> list[WordPart]:
     """Give the words in a token that isn't a run of grams, the whole last."""
     end = len(token)
     if token.isalpha() and not _has_humps(token):
@@ -85,17 +85,17 @@ def parts_of(token: str) -> list[Part]:
     whole = "".join(_PART.findall(token))
     if len(parts) == 1 and parts[0].text == whole:
         return parts
-    return [*(part for part in parts if len(part.text) > 1), Part(whole, 0, end, whole.isalpha())]
+    return [*(part for part in parts if len(part.text) > 1), WordPart(whole, 0, end, whole.isalpha())]
 
 
-def _inside(word: str, start: int) -> Iterator[Part]:
+def _inside(word: str, start: int) -> Iterator[WordPart]:
     """Give the words of one part: `maxTokens` has two; of `python3` the name is a word as well."""
     named = _NAMED_NUMBER.fullmatch(word)
     if named:
         yield _part(named[1], start)
         yield _part(word, start)
     elif _NUMBER.fullmatch(word):
-        yield from (Part(part.text, part.start + start, part.end + start, False) for part in _numbers(word))
+        yield from (WordPart(part.text, part.start + start, part.end + start, False) for part in _numbers(word))
     elif _has_humps(word):
         place = start
         for hump in _HUMP.split(word):
@@ -113,7 +113,7 @@ def _has_humps(word: str) -> bool:
     return humps > 1 or (humps == 1 and word[0].islower())
 
 
-def _numbers(token: str) -> Iterator[Part]:
+def _numbers(token: str) -> Iterator[WordPart]:
     """Give a number as a whole with points, and what else people write for it.
 
     Of `v1.2.3` that is `1.2.3` and `1.2`, of `1,000` it is `1000`, of `15.01.2026` the year, of `7,8,9` each number.
@@ -122,33 +122,33 @@ def _numbers(token: str) -> Iterator[Part]:
     bare = token.lower().removeprefix("v")
     start = end - len(bare)
     pointed = bare.replace(",", ".")
-    yield Part(pointed, start, end, False)
+    yield WordPart(pointed, start, end, False)
     if start:
-        yield Part("v" + pointed, 0, end, False)
+        yield WordPart("v" + pointed, 0, end, False)
     if _THOUSANDS.fullmatch(pointed):
-        yield Part(pointed.replace(".", ""), start, end, False)
+        yield WordPart(pointed.replace(".", ""), start, end, False)
     elif pointed != bare:
         yield from (_part(found[0], start + found.start()) for found in _DIGITS.finditer(bare))
     else:
         yield from _some_of(pointed, start)
 
 
-def _some_of(number: str, start: int) -> Iterator[Part]:
+def _some_of(number: str, start: int) -> Iterator[WordPart]:
     """Give the first two of three and more numbers, and those that look like a year."""
     numbers = number.split(".")
     if len(numbers) > 2:
         two = ".".join(numbers[:2])
-        yield Part(two, start, start + len(two), False)
+        yield WordPart(two, start, start + len(two), False)
         yield from (_part(found[0], start + found.start()) for found in _DIGITS.finditer(number) if len(found[0]) == 4)
 
 
-def _with_signs(token: str) -> Iterator[Part]:
+def _with_signs(token: str) -> Iterator[WordPart]:
     """Give `c++`, `c#` and `c++17` as they are; of longer names also what stands before the signs."""
     name = token.rstrip("#0123456789").rstrip("+") if "++" in token else token[:-1]
     if len(name) > 1:
         yield from parts_of(name)
     if "++" in token or len(name) == 1:
         signed = len(name) + (2 if "++" in token else 1)
-        yield Part(token[:signed], 0, signed, False)
+        yield WordPart(token[:signed], 0, signed, False)
         if signed < len(token):
-            yield Part(token, 0, len(token), False)
+            yield WordPart(token, 0, len(token), False)
