@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from spanwise.pipeline.chunk import chunk, read
+from spanwise.pipeline.chunk import chunk
+from spanwise.readers import read
 from spanwise.records.record import records_of
 from spanwise.stores import open_store
 from spanwise.stores.values import Entry, Filters, Model, Source, StoreChange

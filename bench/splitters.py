@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 from spanwise.chunking.strategies import STRATEGIES
-from spanwise.records.record import TWO_LEVELS
+from spanwise.records.record import has_parents
 
 LIMIT = 512
 BOTH = ("markdown", "text")
@@ -95,7 +95,7 @@ def _strategy(name: str, form: str) -> Split:
 
     def split(text: str) -> Sequence[Any]:
         chunks = chunk(read_text(text, form), name, **options)
-        parents = {made.parent_id for made in chunks} if name in TWO_LEVELS else set()  # peers have one level
+        parents = {made.parent_id for made in chunks} if has_parents(name) else set()  # peers have one level
         return [(made, made.embedding_text) for made in chunks if not parents or made.chunk_id not in parents]
 
     return split

@@ -153,7 +153,7 @@ def missed(site: Site, page: Page, document: Document, chunks: Sequence[Chunk], 
     """Open the link of every chunk, and give those that lead elsewhere, and how many there are."""
     tokens, text = PageTokens(shown_stretches(document)), document.text
     firsts = zip(chunks, tokens.firsts([(chunk.char_start, chunk.char_end) for chunk in chunks]), strict=True)
-    shown = [(chunk, tokens.places[first]) for chunk, first in firsts if first is not None]
+    shown = [(chunk, tokens.positions[first]) for chunk, first in firsts if first is not None]
     edges = [0, *(place for _, place in shown), len(text)]
     site.pages[name] = rendered(document, MARK.join(text[start:end] for start, end in pairwise(edges)))
     page.goto(site.address(name))

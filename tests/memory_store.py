@@ -1,4 +1,4 @@
-"""A store in memory, as plain as can be: what every real store must agree with."""
+"""A minimal store in memory: the reference that every real store must agree with."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from spanwise.stores.values import (
 
 @dataclass
 class Row:
-    """A chunk that is kept."""
+    """A stored chunk."""
 
     key: int
     document_id: str
@@ -50,13 +50,13 @@ class Row:
 
 
 @dataclass
-class MemoryShelf:
-    """The documents of one tenant."""
+class MemoryTenant:
+    """The documents of one tenant, for reading and writing."""
 
     sources: dict[str, Source] = field(default_factory=dict)
     rows: dict[int, Row] = field(default_factory=dict)
 
-    def __enter__(self) -> MemoryShelf:
+    def __enter__(self) -> MemoryTenant:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -89,8 +89,8 @@ class MemoryShelf:
         return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
-        kept = {key: self.rows[key].entry.vector for key in keys}
-        return {key: _cosine(vector, data) for key, data in kept.items() if data is not None}
+        vectors = {key: self.rows[key].entry.vector for key in keys}
+        return {key: _cosine(vector, data) for key, data in vectors.items() if data is not None}
 
     def counts(self, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
         wanted, found = set(terms), []
@@ -101,13 +101,13 @@ class MemoryShelf:
         return found
 
     def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
-        return [self._found(self.rows[key]) for key in keys if key in self.rows]
+        return [self._stored_chunk(self.rows[key]) for key in keys if key in self.rows]
 
     def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
         wanted = set(chunk_ids)
-        return [self._found(row) for row in self.rows.values() if row.entry.chunk_id in wanted]
+        return [self._stored_chunk(row) for row in self.rows.values() if row.entry.chunk_id in wanted]
 
-    def _found(self, row: Row) -> StoredChunk:
+    def _stored_chunk(self, row: Row) -> StoredChunk:
         return StoredChunk(
             row.key, row.document_id, row.entry.position, row.record, row.entry.lead, self.sources[row.document_id]
         )
@@ -161,7 +161,7 @@ class MemoryShelf:
         return {name: known[name] for name in content_hashes if name in known}
 
     def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
-        self.__dict__.pop("frequencies", None)  # it was counted before this change
+        self.__dict__.pop("frequencies", None)  # counted before this change
         for name in removed:
             self.sources.pop(name, None)
             self.rows = {key: row for key, row in self.rows.items() if row.document_id != name}
@@ -182,21 +182,21 @@ class MemoryShelf:
 
 @dataclass
 class MemoryStore:
-    """Shelves by tenant."""
+    """A store of tenants by name."""
 
-    readers: dict[str, MemoryShelf] = field(default_factory=dict)
+    readers: dict[str, MemoryTenant] = field(default_factory=dict)
     kept: Model | None = None
 
     def model(self) -> Model | None:
         return self.kept
 
-    def reading(self, tenant: str) -> MemoryShelf:
-        return self.readers.get(tenant, MemoryShelf())
+    def reading(self, tenant: str) -> MemoryTenant:
+        return self.readers.get(tenant, MemoryTenant())
 
     @contextmanager
-    def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[MemoryShelf]:
+    def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[MemoryTenant]:
         self.kept = model or self.kept
-        yield self.readers.setdefault(tenant, MemoryShelf())
+        yield self.readers.setdefault(tenant, MemoryTenant())
 
     def tenants(self) -> list[str]:
         return sorted(self.readers)

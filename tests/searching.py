@@ -13,9 +13,10 @@ import spanwise
 from memory_store import MemoryStore
 from spanwise.documents.document import Document
 from spanwise.embedding import quantized
-from spanwise.indexing.entries import document_language, entries_of
+from spanwise.indexing.entries import entries_of
 from spanwise.stores import Store
 from spanwise.stores.values import Model, Source, StoreChange
+from spanwise.text.languages import document_language
 
 
 class TableEmbedder:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.text.terms import ANALYSER, document_terms, matches, query_words
-from spanwise.text.terms.folding import normalized, with_places
+from spanwise.text.terms.folding import normalized, with_offsets
 from spanwise.text.terms.words import _TOKEN, tokens_in
 from word_pairs import APART, FOUND, WITHIN, pairs
 
@@ -250,7 +250,7 @@ TEXTS = st.text(
 @given(TEXTS)
 def test_places_and_terms_agree(text: str) -> None:
     """The text with places is the normalized text, and every place is a range of the original in order."""
-    folded = with_places(text)
+    folded = with_offsets(text)
     assert folded.text == normalized(text)
     places = [folded.original(place, place + 1) for place in range(len(folded.text))]
     assert all(0 <= start < end <= len(text) for start, end in places)
@@ -284,7 +284,7 @@ def test_characters_that_join_are_known() -> None:
     for code in [*range(0x80, 0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x11800)]:
         for sample in ("e", "カ", "\u1100", "\u09c7"):
             text = sample + chr(code)
-            assert with_places(text).text == normalized(text), hex(code)
+            assert with_offsets(text).text == normalized(text), hex(code)
 
 
 HOSTILE = {

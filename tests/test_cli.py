@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import orjson
@@ -29,7 +29,9 @@ from command import (
 )
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
-from spanwise.pipeline.files import Job, Outcome, chunk_files, in_order
+from spanwise.pipeline.jobs import Job
+from spanwise.pipeline.process import Chunked, Outcome, _process_batch
+from spanwise.pipeline.workers import in_order
 from spanwise.readers import EXTENSIONS
 from spanwise.records.record import FIELDS
 
@@ -647,7 +649,7 @@ def test_a_device_that_is_full_is_told(line: str, folder: Path) -> None:
 def test_nothing_appears_where_chunking_fails_halfway(folder: Path, capsys: Captured) -> None:
     target = files(folder, {"out.jsonl": "old"}) / "out.jsonl"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spanwise.cli.output.JsonLines.finish", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("spanwise.records.writers.JsonLines.finish", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
         code, _, err = chunked(capsys, "docs", "-o", "out.jsonl")
     assert code == 130
     assert err.endswith("error: stopped\n")
@@ -831,7 +833,7 @@ def test_a_job_that_kills_its_worker_costs_no_other() -> None:
 @pytest.mark.process
 def test_a_worker_that_dies_is_a_file_that_failed(folder: Path, capsys: Captured) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("spanwise.pipeline.files.chunk_files", deadly_for_c)
+        patch.setattr("spanwise.pipeline.process._process_batch", deadly_for_c)
         code, out, err = chunked(capsys, "docs", "--jobs", "2")
     assert code == 1
     assert {record["metadata"]["file_path"] for record in records(out)} == {"docs/a.md"}
@@ -840,7 +842,7 @@ def test_a_worker_that_dies_is_a_file_that_failed(folder: Path, capsys: Captured
 
 
 LEFT_EARLY = """
-from spanwise.pipeline.files import in_order
+from spanwise.pipeline.workers import in_order
 
 def huge(numbers):
     return [bytes(30_000_000)]
@@ -862,10 +864,10 @@ def test_workers_may_be_left_while_they_hand_over_what_they_did(tmp_path: Path) 
     assert (done.out, done.err) == (b"done\n", "")
 
 
-def deadly_for_c(jobs: list[Job]) -> list[Outcome]:
-    if any(job.file == "docs/b/c.md" for job in jobs):
+def deadly_for_c(jobs: list[Job], encode: Callable[[Chunked], bytes]) -> list[Outcome[bytes]]:
+    if any(job.item.name == "docs/b/c.md" for job in jobs):
         os.kill(os.getpid(), signal.SIGKILL)
-    return chunk_files(jobs)
+    return _process_batch(jobs, encode)
 
 
 # ----------------------------------------------------------------------------------------------------- being stopped
@@ -963,7 +965,7 @@ def test_ctrl_c_is_not_lost_while_processes_start(long_work: Path, tmp_path: Pat
 
 WORKERS_ASKED = """
 import os, signal, time
-from spanwise.pipeline.files import in_order
+from spanwise.pipeline.workers import in_order
 
 def asked(numbers):
     time.sleep(0.3)  # long enough for every worker to get its share

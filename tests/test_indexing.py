@@ -22,8 +22,9 @@ from spanwise.cli import main
 from spanwise.embedding import Embedder
 from spanwise.errors import MissingExtraError, OptionError
 from spanwise.indexing.diff import matched
-from spanwise.indexing.entries import entries_of, lead_of, searched_text
-from spanwise.indexing.identity import gone, named, place_of
+from spanwise.indexing.entries import entries_of, searched_text, text_before
+from spanwise.indexing.identity import Named, Names, gone, location_of
+from spanwise.indexing.index import IndexEvent
 from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.stores import open_store
 from spanwise.stores.sqlite.writer import SqliteWriter
@@ -52,7 +53,7 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> WordEmbedder:
     def chosen(name: str | Embedder | None) -> Embedder | None:
         return found if name is not None else None
 
-    monkeypatch.setattr(command, "embedder_of", chosen)
+    monkeypatch.setattr("spanwise.indexing.index.embedder_of", chosen)
     return found
 
 
@@ -194,7 +195,7 @@ def test_what_is_searched_and_what_stands_between() -> None:
     assert [searched_text(one.to_dict()) for one in chunks][1:3] == ["One\nA word.", "One\nTwo\nB word."]
     assert searched_text(chunks[0].to_dict()) == "One\nFront"
     assert made[2].terms == tuple(document_terms("One\nTwo\nB word.", "en"))
-    assert lead_of(document, 0, 5_000) == "\n\n"
+    assert text_before(document, 0, 5_000) == "\n\n"
 
 
 def test_parents_have_neither_words_nor_a_place_among_their_children() -> None:
@@ -210,40 +211,44 @@ def test_parents_have_neither_words_nor_a_place_among_their_children() -> None:
 # ── which document a file is ─────────────────────────────────────────────────────────────────────────────────────
 
 
+def named(file: str, *known: DocumentState) -> Named:
+    return Names(known).name(file)
+
+
 def test_a_file_keeps_its_name_however_it_is_spelt(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (one,) = named(["docs/a.md"], [])
-    assert (one.file_path, one.place, one.known) == ("docs/a.md", place_of("docs/a.md"), None)
-    known = DocumentState("id", "f", 1, one.file_path, one.place)
+    one = named("docs/a.md")
+    assert (one.file_path, one.location, one.known) == ("docs/a.md", location_of("docs/a.md"), None)
+    known = DocumentState("id", "f", 1, one.file_path, one.location)
     for spelling in ("./docs/../docs/a.md", str(folder / "docs" / "a.md")):
-        assert named([spelling], [known])[0][1:] == (one.place, "docs/a.md", known)
+        assert named(spelling, known) == (one.location, "docs/a.md", known)
     monkeypatch.chdir(folder / "docs")
-    assert named(["a.md"], [known])[0].known == known
-    assert named(["deep/c.txt"], [known])[0].file_path == "docs/deep/c.txt"  # as its neighbours are
+    assert named("a.md", known).known == known
+    assert named("deep/c.txt", known).file_path == "docs/deep/c.txt"  # as its neighbours are
     monkeypatch.chdir("/")
-    assert named([str(folder / "docs" / "deep" / "c.txt")], [])[0].file_path == str(folder / "docs/deep/c.txt")[1:]
+    assert named(str(folder / "docs" / "deep" / "c.txt")).file_path == str(folder / "docs/deep/c.txt")[1:]
 
 
 def test_a_file_of_the_same_name_elsewhere_is_another_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files(tmp_path, {"p/docs/a.md": "x", "q/docs/a.md": "y"})
-    known = DocumentState("id", "f", 1, "docs/a.md", place_of(str(tmp_path / "p/docs/a.md")))
+    known = DocumentState("id", "f", 1, "docs/a.md", location_of(str(tmp_path / "p/docs/a.md")))
     monkeypatch.chdir(tmp_path / "q")
-    (other,) = named(["docs/a.md"], [known])
-    assert (other.file_path, other.known) == (other.place, None)
+    other = named("docs/a.md", known)
+    assert (other.file_path, other.known) == (other.location, None)
     (tmp_path / "p/docs/a.md").unlink()
-    (moved,) = named(["docs/a.md"], [known])
+    moved = named("docs/a.md", known)
     assert (moved.file_path, moved.known) == ("docs/a.md", known)
 
 
 def test_only_what_lay_in_these_paths_is_gone(folder: Path) -> None:
     known = [
-        DocumentState(name, "f", 1, name, place_of(f"docs/{name}"))
+        DocumentState(name, "f", 1, name, location_of(f"docs/{name}"))
         for name in ("a.md", "old.md", "deep/old.md", "x/old.md")
     ]
     known += [
-        DocumentState("other", "f", 1, "other", place_of("elsewhere/old.md")),
+        DocumentState("other", "f", 1, "other", location_of("elsewhere/old.md")),
         DocumentState("piped", "f", 1, None),
     ]
-    there = [place_of("docs/a.md")]
+    there = [location_of("docs/a.md")]
     assert [one.document_id for one in gone(known, ["docs"], there, [])] == ["old.md", "deep/old.md", "x/old.md"]
     assert [one.document_id for one in gone(known, ["docs"], there, ["docs/x"])] == ["old.md", "deep/old.md"]
     assert [one.document_id for one in gone(known, ["docs/deep/"], there, [])] == ["deep/old.md"]
@@ -266,7 +271,7 @@ def test_the_first_run_adds_and_the_next_does_nothing(
     def never(*_: Any) -> Any:
         raise AssertionError("an unchanged file must not be read")
 
-    monkeypatch.setattr(command, "in_order", lambda work, batches, *_: [never() for batch in batches if batch])
+    monkeypatch.setattr("spanwise.pipeline.process.process", never)
     monkeypatch.setattr(SqliteWriter, "commit", never)
     again = indexed(capsys, "docs", embedder="auto")
     assert set(statuses(again).values()) == {"unchanged"}
@@ -520,12 +525,12 @@ def test_the_summary_for_people(folder: Path) -> None:
 
 
 def test_progress_tells_every_stage() -> None:
-    progress = command.Stages(4, silent=False, embedding=True)
-    progress.stage("chunk", 10)
-    progress.stage("embed", 7)
-    progress.stage("write", 5)
+    progress = command.Stages(silent=False, embedding=True)
+    progress.total = 4
+    for stage, done in (("read", 1), ("chunk", 10), ("embed", 7), ("write", 5)):
+        progress.show(IndexEvent(stage, done))
     assert "read 1/4 · chunk 10 · embed 7 · write 5" in progress.words()
-    assert "embed" not in command.Stages(1, silent=False, embedding=False).words()
+    assert "embed" not in command.Stages(silent=False, embedding=False).words()
 
 
 @pytest.mark.usefixtures("endpoint")

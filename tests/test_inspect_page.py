@@ -19,9 +19,9 @@ from browsing import html_of
 from command import files, ran, records
 from pdf_with_boxes import report
 from spanwise.cli import main
-from spanwise.cli.commands import inspect
 from spanwise.documents.document import Document
 from spanwise.errors import MissingExtraError, UnreadableError
+from spanwise.inspection import build
 from spanwise.inspection.sheets import sheets_of
 from spanwise.inspection.values import Inspection
 from spanwise.readers.pdf.page_images import page_pictures
@@ -140,7 +140,7 @@ def test_the_same_document_gives_the_same_page(folder: Path) -> None:
 def test_a_pdf_gets_pictures_unless_they_are_not_wanted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader of PDFs isn't needed for this: what it would give stands in its place."""
     document = report(folder / "report.pdf", 2)
-    monkeypatch.setattr(inspect, "document_of", lambda job: (document, 0))
+    monkeypatch.setattr(build, "read_job", lambda job: (Path(job.item.name).read_bytes(), document))
     counts = []
     for more in ([], ["--no-pictures"], ["--pictures-up-to", "1"]):
         assert main(["inspect", "report.pdf", "--html", "page.html", *more]) == 0
@@ -151,7 +151,7 @@ def test_a_pdf_gets_pictures_unless_they_are_not_wanted(folder: Path, monkeypatc
 
 def test_a_document_with_pages_that_is_no_pdf_has_no_pictures(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     document = spanwise.read_pages(["One.", "Two."])
-    monkeypatch.setattr(inspect, "document_of", lambda job: (document, 0))
+    monkeypatch.setattr(build, "read_job", lambda job: (Path(job.item.name).read_bytes(), document))
     assert main(["inspect", "docs/a.md", "--html", "page.html"]) == 0
     assert "<img" not in (folder / "page.html").read_text("utf-8")
 
@@ -177,10 +177,10 @@ def test_sheets_leave_nothing_out() -> None:
     document = spanwise.read_pages(["One two.", "", "Three.\n\nFour."])
     chunks = [chunk.to_dict() for chunk in spanwise.chunk(document, "simple", max_chars=5)]
     sheets = list(sheets_of(Inspection(document, chunks, "simple", "cl100k")))
-    parts = [part for sheet in sheets for stretch in sheet.stretches for part in stretch.parts]
+    parts = [part for sheet in sheets for stretch in sheet.slices for part in stretch.parts]
     assert "".join(document.text[part.start : part.end] for part in parts) == document.text
     assert all(before.end == after.start for before, after in pairwise(parts))
-    opened = [stretch.chunk for sheet in sheets for stretch in sheet.stretches if stretch.opening]
+    opened = [stretch.chunk for sheet in sheets for stretch in sheet.slices if stretch.opening]
     assert opened == list(range(len(chunks)))
 
 

@@ -106,7 +106,7 @@ def test_a_style_sheet_made_to_be_slow_is_not() -> None:
 
 
 def test_a_page_without_its_style_is_bare() -> None:
-    assert tree_of("<p>x").bare
-    assert tree_of("<link rel=stylesheet href=x><style>a { top: 0 }</style><p>x").bare
-    assert not tree_of("<style media=print>a { top: 0 }</style><p>x").bare
+    assert tree_of("<p>x").unstyled
+    assert tree_of("<link rel=stylesheet href=x><style>a { top: 0 }</style><p>x").unstyled
+    assert not tree_of("<style media=print>a { top: 0 }</style><p>x").unstyled
     assert tree_of("<style media=print>a { top: 0 }</style><p>x").sheets == [("a { top: 0 }", "print")]

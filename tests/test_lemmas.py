@@ -107,7 +107,7 @@ def test_lists_in_another_format_are_read_by_simplemma(
     with monkeypatch.context() as patched:
         patched.setattr("simplemma.strategies.dictionaries.dictionary_factory.DATA_FOLDER", tmp_path)
         with pytest.raises(lemmas._UnknownListError):
-            lemmas._with_places(lemmas._unpacked("en"))
+            lemmas._with_offsets(lemmas._unpacked("en"))
     monkeypatch.setattr(lemmas, "_unpacked", lambda language: b"another format")
     assert lemmas.lemmas_of("en").get("mice") == "mouse"
     assert (Path(DATA_FOLDER) / "en.plzma").is_file()

@@ -85,7 +85,7 @@ def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str) -> None:
         connection.execute("CREATE EXTENSION vector")
     store = open_postgres(address.replace("postgres@", f"plain_{name}@"), create=True)
     with store._connections.plain() as connection:
-        assert not schema.is_unwalled(connection)
+        assert not schema.bypasses_row_security(connection)
         assert connection.execute("SELECT count(*) FROM spanwise.chunks").fetchone() == (0,)
     put(store, "acme", "a", "secret plan", "secret words", model=Model("m", 2))
     assert [c.counts for c in store.reading("acme").lexical(["plan"], Filters(), 9)] == [{"plan": 1}]

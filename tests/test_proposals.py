@@ -631,7 +631,7 @@ def test_closing_breaks_off_what_is_under_way(hanging: dict[str, Any]) -> None:
     from spanwise.chunking.strategies.smart import SmartStrategy
     from spanwise.pipeline.chunk import prepare
 
-    task = prepare(DOCUMENT, "smart", "cl100k", (), {}).task
+    task = prepare(DOCUMENT, "smart", "cl100k", {}).task
     proposer.ask(task, SmartStrategy().questions(task))
     proposer.close()
     assert "spanwise-asking" not in {thread.name for thread in threading.enumerate()}

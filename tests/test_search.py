@@ -95,7 +95,7 @@ def test_forms_of_a_word_count_as_one_word(monkeypatch: pytest.MonkeyPatch) -> N
     )
     query = prepared("run rare", Reader())  # type: ignore[arg-type]
     assert [word.weight for word in query.words] == pytest.approx([math.log1p(0.5 / 100.5), math.log1p(99.5 / 1.5)])
-    assert [word.text for word in query.telling] == ["rare"]
+    assert [word.text for word in query.distinctive] == ["rare"]
 
 
 def test_words_that_hold_a_sentence_together_count_a_quarter() -> None:

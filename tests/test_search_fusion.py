@@ -15,7 +15,7 @@ import spanwise
 from searching import note, stored
 from spanwise.documents.document import Document
 from spanwise.retrieval import search as search_module
-from spanwise.retrieval.fusion import VectorTrust, fused, opinion_of
+from spanwise.retrieval.fusion import VectorTrust, fused, vector_trust
 
 Vectors = NDArray[np.float32]
 TOPICS = 60  # documents, and axes of the model's space
@@ -119,7 +119,7 @@ def places(cosines: NDArray[np.float64] | None, monkeypatch: pytest.MonkeyPatch)
     model = Model(cosines) if cosines is not None else None
     store = stored(documents, embedder=model)
     kept = FixedShelf(store.reading(""))
-    monkeypatch.setattr(store, "reader", lambda _: kept)
+    monkeypatch.setattr(store, "reading", lambda _: kept)
     monkeypatch.setattr(search_module, "embedder_of", lambda _: model)
     ranks = []
     for question, answer in questions:
@@ -148,11 +148,11 @@ def test_a_good_model_helps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_words_of_a_question_in_another_language_say_nothing_of_the_model() -> None:
     words, cosines = {key: 1.0 + key / 100 for key in range(20)}, {key: 0.5 - key / 100 for key in range(20)}
-    assert opinion_of(words, cosines, coverage=0.9) == (1, 0)
-    assert opinion_of(words, {key: -value for key, value in cosines.items()}, coverage=0.9) == (1, 1)
-    assert opinion_of({1: 2.0}, {1: 0.5}, coverage=0.9) == (1, 1)  # too few to tell
-    assert opinion_of({}, {}, coverage=0.0) == (0, 1)
-    little = opinion_of(words, cosines, coverage=0.1)
+    assert vector_trust(words, cosines, coverage=0.9) == (1, 0)
+    assert vector_trust(words, {key: -value for key, value in cosines.items()}, coverage=0.9) == (1, 1)
+    assert vector_trust({1: 2.0}, {1: 0.5}, coverage=0.9) == (1, 1)  # too few to tell
+    assert vector_trust({}, {}, coverage=0.0) == (0, 1)
+    little = vector_trust(words, cosines, coverage=0.1)
     assert little.model == 1
     assert 0 < little.words < 0.1
 

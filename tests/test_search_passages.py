@@ -42,7 +42,7 @@ def units_of(found: Sequence[StoredChunk]) -> list[PassageUnit]:
 
 
 def ranges(passage: Passage) -> tuple[int, int]:
-    return passage.place(0), passage.place(len(passage.text) - 1) + 1
+    return passage.source_offset(0), passage.source_offset(len(passage.text) - 1) + 1
 
 
 def assert_lawful(document: Document, taken: Sequence[CutPassage]) -> None:
@@ -59,7 +59,7 @@ def assert_lawful(document: Document, taken: Sequence[CutPassage]) -> None:
         gaps = [(one.until, other.at) for one, other in pairwise(segments)]
         assert all(not text[one:other].strip() for one, other in gaps)  # what isn't the source's is white space
         if passage.is_verbatim(start, end):
-            assert text[start:end] == document.text[passage.place(start) : passage.place(end - 1) + 1]
+            assert text[start:end] == document.text[passage.source_offset(start) : passage.source_offset(end - 1) + 1]
         units = passage.units
         assert all(one.found.position + 1 == other.found.position for one, other in pairwise(units))
 

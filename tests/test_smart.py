@@ -294,7 +294,9 @@ def test_secrets_are_in_no_error_and_no_repr() -> None:
         with pytest.raises(OptionError) as error:
             spanwise.Proposer(**{"endpoint": "http://127.0.0.1:1/v1", "model": "m", **options})
         assert "s3cret" not in str(error.value)
-    assert "s3cret" not in repr(spanwise.Proposer(endpoint="http://127.0.0.1:1/v1", model="m", api_key="s3cret")._terms)
+    assert "s3cret" not in repr(
+        spanwise.Proposer(endpoint="http://127.0.0.1:1/v1", model="m", api_key="s3cret")._settings
+    )
 
 
 def test_a_bound_of_the_cost_needs_prices() -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from servers import database
 from spanwise.errors import OptionError, StoreError
 from spanwise.stores import Store, open_store
-from spanwise.stores.filter_rules import worth_asking
+from spanwise.stores.filter_rules import selective_terms
 from spanwise.stores.values import Filters, Model, StoreChange
 from stored import MODEL, document, entry, hashed, parent_entry, source, vector_of
 
@@ -344,14 +344,14 @@ def test_a_date_that_is_none_is_refused(store: Store, filters: Filters) -> None:
 
 
 def test_frequent_terms_are_not_asked_for_unless_there_are_no_others() -> None:
-    assert worth_asking({"the": 90_000, "fox": 12, "wolf": 300}, 100_000) == ["fox", "wolf"]
-    assert worth_asking({"the": 90, "fox": 12}, 100) == ["fox", "the"]  # few chunks cost nothing
-    assert worth_asking({"the": 90_000, "and": 80_000, "or": 70_000, "of": 95_000}, 100_000) == ["or"]
-    assert worth_asking({"the": 4_000, "and": 3_000}, 5_000) == ["and", "the"]
+    assert selective_terms({"the": 90_000, "fox": 12, "wolf": 300}, 100_000) == ["fox", "wolf"]
+    assert selective_terms({"the": 90, "fox": 12}, 100) == ["fox", "the"]  # few chunks cost nothing
+    assert selective_terms({"the": 90_000, "and": 80_000, "or": 70_000, "of": 95_000}, 100_000) == ["or"]
+    assert selective_terms({"the": 4_000, "and": 3_000}, 5_000) == ["and", "the"]
     many = {f"w{number}": 90_000 - number for number in range(5)}
-    assert worth_asking(many, 1_000_000) == ["w4"]  # no query costs more than it may
-    assert worth_asking({"fox": 12, "day": 9_000, "way": 9_500, "man": 9_900}, 100_000) == ["fox", "day"]
-    assert worth_asking({"gone": 0}, 100_000) == [] == worth_asking({}, 0)
+    assert selective_terms(many, 1_000_000) == ["w4"]  # no query costs more than it may
+    assert selective_terms({"fox": 12, "day": 9_000, "way": 9_500, "man": 9_900}, 100_000) == ["fox", "day"]
+    assert selective_terms({"gone": 0}, 100_000) == [] == selective_terms({}, 0)
 
 
 # ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────────

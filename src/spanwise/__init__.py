@@ -23,40 +23,52 @@ if TYPE_CHECKING:
         StoreError,
         UnreadableError,
     )
-    from spanwise.pipeline.chunk import chunk, estimate, read, read_pages, read_text
+    from spanwise.indexing.index import IndexEvent, IndexReport, index
+    from spanwise.indexing.writer import DocumentReport
+    from spanwise.pipeline.chunk import chunk, estimate
+    from spanwise.pipeline.files import chunk_files
+    from spanwise.pipeline.process import Outcome
     from spanwise.pipeline.service_plans import ServicePlan, plan
     from spanwise.pipeline.vault import Vault, read_vault
-    from spanwise.records.chunk import Chunk
+    from spanwise.readers import read, read_pages, read_text
+    from spanwise.records.chunk import Chunk, Chunks
     from spanwise.records.dialects import translate
     from spanwise.retrieval.hits import Explanation, Hit, Hits
     from spanwise.retrieval.search import search
     from spanwise.retrieval.weights import Weights
+    from spanwise.sources.item import SourceItem
     from spanwise.stores import open_store
     from spanwise.text.tokens import Tokenizer, TokenMap
 
 _HOMES = {
     "Block": "documents.document",
     "Chunk": "records.chunk",
+    "Chunks": "records.chunk",
     "Document": "documents.document",
     "DocumentError": "errors",
+    "DocumentReport": "indexing.writer",
     "EndpointError": "errors",
     "Estimate": "chunking.proposers",
     "Explanation": "retrieval.hits",
     "Finding": "checks",
     "Hit": "retrieval.hits",
     "Hits": "retrieval.hits",
+    "IndexEvent": "indexing.index",
+    "IndexReport": "indexing.index",
     "LeftOut": "documents.document",
     "LimitError": "errors",
     "Link": "documents.document",
     "Metadata": "documents.document",
     "MissingExtraError": "errors",
     "OptionError": "errors",
+    "Outcome": "pipeline.process",
     "Page": "documents.document",
     "Part": "documents.document",
     "Piece": "chunking.pieces",
     "Proposer": "chunking.proposers",
     "ProposerReport": "chunking.proposers",
     "ServicePlan": "pipeline.service_plans",
+    "SourceItem": "sources.item",
     "Span": "documents.span",
     "SpanwiseError": "errors",
     "StoreError": "errors",
@@ -68,12 +80,14 @@ _HOMES = {
     "Window": "chunking.line_window",
     "check": "checks",
     "chunk": "pipeline.chunk",
+    "chunk_files": "pipeline.files",
     "estimate": "pipeline.chunk",
+    "index": "indexing.index",
     "open_store": "stores",
     "plan": "pipeline.service_plans",
-    "read": "pipeline.chunk",
-    "read_pages": "pipeline.chunk",
-    "read_text": "pipeline.chunk",
+    "read": "readers",
+    "read_pages": "readers",
+    "read_text": "readers",
     "read_vault": "pipeline.vault",
     "search": "retrieval.search",
     "translate": "records.dialects",
@@ -82,10 +96,11 @@ _HOMES = {
 _FORMER_NAMES = {"ChosenPlan": "ServicePlan", "Report": "ProposerReport"}
 
 __all__ = [
-    "Block", "Chunk", "Document", "DocumentError", "EndpointError", "Estimate", "Explanation", "Finding", "Hit",
-    "Hits", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Page", "Part", "Piece",
-    "Proposer", "ProposerReport", "ServicePlan", "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer",
-    "UnreadableError", "Vault", "Weights", "Window", "check", "chunk", "estimate", "open_store", "plan", "read",
+    "Block", "Chunk", "Chunks", "Document", "DocumentError", "DocumentReport", "EndpointError", "Estimate",
+    "Explanation", "Finding", "Hit", "Hits", "IndexEvent", "IndexReport", "LeftOut", "LimitError", "Link", "Metadata",
+    "MissingExtraError", "OptionError", "Outcome", "Page", "Part", "Piece", "Proposer", "ProposerReport",
+    "ServicePlan", "SourceItem", "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError",
+    "Vault", "Weights", "Window", "check", "chunk", "chunk_files", "estimate", "index", "open_store", "plan", "read",
     "read_pages", "read_text", "read_vault", "search", "translate",
 ]  # fmt: skip
 

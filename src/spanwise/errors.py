@@ -4,12 +4,12 @@
     ├── OptionError (ValueError)         an option, tokenizer or strategy that can't be used
     ├── UnreadableError (ValueError)     a text or file that can't be read
     ├── DocumentError (ValueError)       a document, block or piece that contradicts itself
-    ├── LimitError (ValueError)          one character that alone passes the limit
+    ├── LimitError (ValueError)          one character that alone exceeds the limit
     ├── StoreError                       a store that can't be used, or not now
     ├── EndpointError                    a service that doesn't answer, or not as it should
     └── MissingExtraError (ImportError)  an optional dependency that isn't installed
 
-An error carries its parts (`subject`, `rule`, `value`, `hint`) as well as its words.
+An error has its parts (`subject`, `rule`, `value`, `hint`) as attributes; `str()` of it is the message.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from enum import Enum
 from typing import Final
 
 
-class _Unsaid(Enum):
-    UNSAID = "no value is to blame"
+class _NoValue(Enum):
+    NO_VALUE = "no value is to blame"
 
 
-UNSAID: Final = _Unsaid.UNSAID
+NO_VALUE: Final = _NoValue.NO_VALUE
 """Stands for no value, because None may be the wrong one."""
 
 
 class SpanwiseError(Exception):
-    """The root of all errors of this library."""
+    """The base class of all errors of this library."""
 
-    def __init__(self, subject: str, rule: str, *, value: object = UNSAID, hint: str | None = None) -> None:
-        """Keep the parts; the words are made by `__str__`."""
+    def __init__(self, subject: str, rule: str, *, value: object = NO_VALUE, hint: str | None = None) -> None:
+        """Keep the parts; `__str__` makes the message."""
         super().__init__(subject, rule)
         self.subject = subject
         self.rule = rule
@@ -40,14 +40,14 @@ class SpanwiseError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Say what, which rule, which value, and the hint on a line of its own."""
-        words = f"`{self.subject}` {self.rule}"
-        if self.value is not UNSAID:
-            words += f": {_shortened(self.value)}"
-        return f"{words}\nhint: {self.hint}" if self.hint else words
+        """Return subject, rule and value, and the hint on a line of its own."""
+        message = f"`{self.subject}` {self.rule}"
+        if self.value is not NO_VALUE:
+            message += f": {_shortened(self.value)}"
+        return f"{message}\nhint: {self.hint}" if self.hint else message
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Let an error travel from a worker process with all its parts."""
+        """Support pickling with all parts, as errors of worker processes need."""
         return _rebuilt, (type(self), self.subject, self.rule, self.value, self.hint)
 
 
@@ -64,7 +64,7 @@ class DocumentError(SpanwiseError, ValueError):
 
 
 class LimitError(SpanwiseError, ValueError):
-    """One character that alone passes the limit: it can neither be cut nor left out."""
+    """One character that alone exceeds the limit: it can neither be cut nor left out."""
 
 
 class StoreError(SpanwiseError):
@@ -80,15 +80,15 @@ class MissingExtraError(SpanwiseError, ImportError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Give a hint for a misspelt name: the nearest known one, else all of them."""
+    """Return a hint for a misspelt name: the nearest known one, else all of them."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
     return f"did you mean `{near[0]}`?" if near else "known: " + ", ".join(names)
 
 
 def _shortened(value: object) -> str:
-    words = repr(value)
-    return words if len(words) <= 80 else words[:77] + "..."
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
 
 
 def _rebuilt(kind: type[SpanwiseError], subject: str, rule: str, value: object, hint: str | None) -> SpanwiseError:

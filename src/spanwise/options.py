@@ -1,4 +1,4 @@
-"""Options: declared once, as fields of a frozen dataclass; checked here; every face reads the same declaration."""
+"""Options, declared once as fields of a frozen dataclass; the library, command line and checks read the same fields."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import Field, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from spanwise.errors import UNSAID, OptionError, did_you_mean
+from spanwise.errors import NO_VALUE, OptionError, did_you_mean
 
 SMALLEST_LIMIT: Final = 16
 _SIZES: Final = ("min_tokens", "target_tokens", "max_tokens", "parent_tokens")
@@ -25,9 +25,9 @@ def option(
     kind: type | None = None,
     secret: bool = False,
 ) -> Any:
-    """Declare an option: its default, what it does, and what it may be; `kind` only where the default is None.
+    """Declare an option: its default, its help text, and its valid values; `kind` only where the default is None.
 
-    A `secret` is never shown, and is no flag of the command line, where others could see it.
+    A `secret` is never printed, and is no flag of the command line, where others could see it.
     """
     rules = {"help": help, "low": low, "high": high, "choices": choices, "kind": kind or type(default)}
     return field(default=default, repr=not secret, metadata={**rules, "secret": secret})
@@ -35,7 +35,7 @@ def option(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """What every strategy can be told."""
+    """The options of every strategy."""
 
     max_tokens: int | None = option(None, "hard limit of a chunk, everything counted", low=SMALLEST_LIMIT, kind=int)
     template: str = option("plain", "what stands before the text for the embedder", choices=TEMPLATES)
@@ -46,11 +46,11 @@ Chosen = TypeVar("Chosen", bound=Options)
 
 
 def options_of(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
-    """Check what is given, and let the defaults bow to it; the same for thousands of documents is checked once."""
+    """Check the given options, and adapt the defaults to them; cached, because thousands of documents share them."""
     key: Hashable = (kind, tuple([(name, type(value), value) for name, value in given.items()]))
     try:
         known: Chosen = _known(key)
-    except TypeError:  # a value that can't be a key is of the wrong type: say so as for any other
+    except TypeError:  # an unhashable value is of the wrong type: raise the same error as for any other
         return _checked(kind, given)
     return known
 
@@ -67,11 +67,11 @@ def _checked(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
         if name not in declared:
             raise OptionError(name, "is not an option of this strategy", hint=did_you_mean(name, declared))
         check_value(declared[name], value)
-    return kind(**{**given, **_bowed(declared, given)})
+    return kind(**{**given, **_adapted_sizes(declared, given)})
 
 
 def check_value(item: Field[Any], value: Any) -> None:
-    """Refuse a value of the wrong kind or size for an option."""
+    """Raise OptionError if a value is of the wrong type or size for an option."""
     rules = item.metadata
     wanted = rules["kind"]
     if value is None and item.default is None:
@@ -79,8 +79,8 @@ def check_value(item: Field[Any], value: Any) -> None:
     accepted = (int, float) if wanted is float else (wanted,)
     if type(value) not in accepted:
         names = {int: "an integer", float: "a number", bool: "True or False", str: "a string"}
-        said = UNSAID if rules["secret"] else value
-        raise OptionError(item.name, f"must be {names[wanted]}", value=said, hint=f"the default is {item.default!r}")
+        wrong = NO_VALUE if rules["secret"] else value
+        raise OptionError(item.name, f"must be {names[wanted]}", value=wrong, hint=f"the default is {item.default!r}")
     if rules["choices"] and value not in rules["choices"]:
         rule = f"must be one of {', '.join(rules['choices'])}"
         raise OptionError(item.name, rule, value=value, hint=did_you_mean(value, rules["choices"]))
@@ -90,9 +90,9 @@ def check_value(item: Field[Any], value: Any) -> None:
         raise OptionError(item.name, f"must be {between}", value=value, hint=f"the default is {item.default!r}")
 
 
-def _bowed(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Fit the default sizes to those that are given; given ones that contradict each other are refused."""
-    _refuse_contradictions(given)
+def _adapted_sizes(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the default sizes adapted to the given ones; raise OptionError if those contradict each other."""
+    _check_order(given)
     default: dict[str, Any] = {name: item.default for name, item in declared.items()}
     sizes: dict[str, Any] = {}
     if "target_tokens" in declared:
@@ -106,14 +106,14 @@ def _bowed(declared: Mapping[str, Field[Any]], given: Mapping[str, Any]) -> dict
         sizes = {name: size for name, size in fitted if name in declared}
     if "overlap_tokens" in declared:
         most = sizes.get("max_tokens") or given.get("max_tokens") or default["max_tokens"]
-        _refuse_beyond(given, most)
+        _check_limit(given, most)
         overlap = given.get("overlap_tokens")
         sizes["overlap_tokens"] = overlap if overlap is not None else min(default["overlap_tokens"], most // 2)
     return sizes
 
 
-def _refuse_beyond(given: Mapping[str, Any], most: int) -> None:
-    """Refuse overlap of more than half of the limit, and a core of more than all of it."""
+def _check_limit(given: Mapping[str, Any], most: int) -> None:
+    """Raise OptionError for an overlap above half of the limit, or a core above all of it."""
     half = most // 2
     for name in ("overlap_tokens", "overlap_next_tokens"):
         if (given.get(name) or 0) > half:
@@ -124,7 +124,7 @@ def _refuse_beyond(given: Mapping[str, Any], most: int) -> None:
                           hint=f"try {max(half // 2, SMALLEST_LIMIT)}")  # fmt: skip
 
 
-def _refuse_contradictions(given: Mapping[str, Any]) -> None:
+def _check_order(given: Mapping[str, Any]) -> None:
     ordered = [name for name in _SIZES if given.get(name) is not None]
     for smaller, larger in itertools.pairwise(ordered):
         if given[smaller] > given[larger]:

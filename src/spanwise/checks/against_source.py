@@ -1,4 +1,4 @@
-"""The laws that only show beside the source: whose text it is, that nothing is lost, that places are right."""
+"""The laws that need the source: texts come from it, nothing of it is lost, and locations are right."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from spanwise.text.tokens import Tokenizer
 Range = tuple[int, int]
 
 
-def never_taken(strategy: str) -> frozenset[str]:
-    """Give the kinds of blocks that a strategy leaves out of its chunks."""
+def excluded_kinds(strategy: str) -> frozenset[str]:
+    """Return the kinds of blocks that a strategy leaves out of its chunks."""
     return LEFT_OUT_KINDS | STRATEGIES[strategy].leaves_out
 
 
 def source_faults(record: Record, document: Document, tokenizer: Tokenizer, limit: int | None) -> Faults:
-    """Check one record beside its document."""
+    """Check one record against its document."""
     text, pieces = document.text, record["pieces"]
     if any(piece["end"] > len(text) for piece in pieces):
         yield "provenance", f"a piece ends behind the source, which has {len(text)} characters"
         return
     full = "".join(
-        (piece["joiner"] if place else "") + text[piece["start"] : piece["end"]] for place, piece in enumerate(pieces)
+        (piece["joiner"] if index else "") + text[piece["start"] : piece["end"]] for index, piece in enumerate(pieces)
     )
     if full != record["full_text"]:
         yield "provenance", f"full_text is not what the source says there: {_difference(record['full_text'], full)}"
     core = [piece for piece in pieces if piece["role"] == "core"]
-    kinds = never_taken(record["strategy"])
+    kinds = excluded_kinds(record["strategy"])
     for piece in core:
         for block in _touched(document, piece["start"], piece["end"]):
             low, high = max(block.start, piece["start"]), min(block.end, piece["end"])
@@ -46,13 +46,13 @@ def source_faults(record: Record, document: Document, tokenizer: Tokenizer, limi
                     f"the core takes in a {block.kind}, which is no content: {shortened(text[low:high])}",
                 )
     prefix = record["embedding_text"].removesuffix(record["full_text"])
-    for edge in sorted({place for piece in pieces for place in (piece["start"], piece["end"])}):
+    for edge in sorted({edge for piece in pieces for edge in (piece["start"], piece["end"])}):
         if 0 < edge < len(text) and (torn := torn_character(text, edge, tokenizer, limit, prefix)):
             yield "character", f"the cut at {edge} goes through a character: {shortened(torn)}"
-    yield from _place_faults(record, document)
+    yield from _location_faults(record, document)
 
 
-def _place_faults(record: Record, document: Document) -> Faults:
+def _location_faults(record: Record, document: Document) -> Faults:
     blocks, pieces = document.blocks, [Piece(*(piece[name] for name in Piece._fields)) for piece in record["pieces"]]
     for role in ("core", "overlap_prev", "overlap_next"):
         stated, found = record[f"{role}_block_indices"], blocks_in(document, pieces, role)
@@ -89,7 +89,7 @@ class StatedLinks(NamedTuple):
 
 
 def wrong_links(document: Document, stated: Sequence[StatedLinks]) -> Iterator[tuple[str, str]]:
-    """Give the chunks whose links don't lead to their first words, and why; all are made anew at once."""
+    """Yield the chunks whose links don't lead to their first words, and why; all links are made again at once."""
     made = links_to(document, [one.core for one in stated])
     for one, url in zip(stated, made, strict=True):
         if one.url != url:
@@ -102,16 +102,16 @@ def _touched(document: Document, start: int, end: int) -> tuple[Block, ...]:
 
 
 def _difference(stated: str, found: str) -> str:
-    place = next((at for at, (left, right) in enumerate(zip(stated, found, strict=False)) if left != right), None)
-    place = min(len(stated), len(found)) if place is None else place
-    return f"{shortened(stated[place : place + 20])} instead of {shortened(found[place : place + 20])}"
+    offset = next((at for at, (left, right) in enumerate(zip(stated, found, strict=False)) if left != right), None)
+    offset = min(len(stated), len(found)) if offset is None else offset
+    return f"{shortened(stated[offset : offset + 20])} instead of {shortened(found[offset : offset + 20])}"
 
 
 def coverage_faults(document: Document, strategy: str, cores: list[Range]) -> Faults:
-    """Find content that is in no core, and figures that are in several."""
+    """Yield content that is in no core, and figures that are in several."""
     cores = sorted(cores)
     starts, ends = [start for start, _ in cores], [end for _, end in cores]
-    kinds = never_taken(strategy)
+    kinds = excluded_kinds(strategy)
     for index, block in enumerate(document.blocks):
         if block.kind in kinds:
             continue

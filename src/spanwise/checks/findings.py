@@ -1,4 +1,4 @@
-"""What a check finds: rules with their names, and findings that name chunk, rule and reason."""
+"""The names of the rules, and findings: chunk, rule and reason."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ WARNINGS: Final = {
 
 Record = dict[str, Any]
 Fault = tuple[str, str]
-"""A rule and why it is broken."""
+"""A rule and the reason why it is broken."""
 Faults = Iterator[Fault]
 
 
 class Finding(NamedTuple):
-    """One rule that one chunk breaks (`level` is "violation"), or something worth a look ("warning")."""
+    """One rule that one chunk breaks (`level` is "violation"), or something worth checking ("warning")."""
 
     level: str
     rule: str
@@ -47,5 +47,5 @@ class Finding(NamedTuple):
 
 
 def shortened(text: str, length: int = 40) -> str:
-    """Quote the beginning of a text."""
+    """Return the beginning of a text, quoted."""
     return repr(text if len(text) <= length else text[:length] + "…")

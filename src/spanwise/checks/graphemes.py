@@ -11,9 +11,9 @@ _WINDOW: Final = 4096  # a character that is longer fits into no chunk
 
 
 def torn_character(text: str, cut: int, tokenizer: Tokenizer, limit: int | None, prefix: str = "") -> str | None:
-    """Give the character that a cut tears although it would fit into a chunk; white space at an edge is trimmed.
+    """Return the character that a cut splits although it would fit into a chunk; white space at an edge is trimmed.
 
-    A character at an edge of the text may go on beyond it, if the text is only a part: then nothing is said.
+    Return None for a character at an edge of the text: if the text is only a part, it may go on beyond the edge.
     """
     if is_grapheme_boundary(text, cut) or text[cut - 1].isspace() or text[cut].isspace():
         return None
@@ -23,7 +23,7 @@ def torn_character(text: str, cut: int, tokenizer: Tokenizer, limit: int | None,
 
 
 def _cluster(text: str, cut: int) -> str | None:
-    """Give the grapheme around a position; None where it reaches to the edge of what is seen, and may go on."""
+    """Return the grapheme around a position; None where it reaches the edge of the window, and may go on."""
     from pyuegc import EGC
 
     low, high = max(0, cut - _WINDOW), min(len(text), cut + _WINDOW)

@@ -1,4 +1,4 @@
-"""The laws on chunks under other systems' names, as far as their fields can show them."""
+"""The laws on chunks in a dialect, as far as its fields allow checking them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, Protocol
 
-from spanwise.checks.against_source import Range, coverage_faults, never_taken
+from spanwise.checks.against_source import Range, coverage_faults, excluded_kinds
 from spanwise.checks.findings import Faults, Finding, Record, shortened
-from spanwise.chunking.strategies import as_counted
+from spanwise.chunking.strategies import as_counted, strategy_of
 from spanwise.documents.document import Document
 from spanwise.documents.span import without
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.records.dialects import FIELDS_OF, SPEC_TYPES
-from spanwise.records.record import sha256
+from spanwise.records.ids import sha256
 from spanwise.text.tokens import Tokenizer
 
 _CONFLUENCE_ID: Final = re.compile(
@@ -28,7 +28,7 @@ _MARKS: Final = {
 
 
 class CheckSettings(NamedTuple):
-    """What holds for a record: the tokenizer and the options of its strategy."""
+    """The settings a record is checked with: tokenizer, strategy, and the options of the strategy."""
 
     tokenizer: Tokenizer
     strategy: str
@@ -36,19 +36,19 @@ class CheckSettings(NamedTuple):
 
 
 class DialectCheck(Protocol):
-    """Checks the records of a dialect in order."""
+    """A check of the records of a dialect, in order."""
 
     def findings(self, record: Record) -> Iterator[Finding]:
         """Check one record."""
         ...
 
     def finish(self) -> Iterator[Finding]:
-        """Check what only shows at the end."""
+        """Check what can only be checked after the last record."""
         ...
 
 
 def dialect_of(record: Record) -> str | None:
-    """Tell the dialect by its fields; None for our own records."""
+    """Return the dialect of a record by its fields; None for Spanwise's own records."""
     if "pieces" in record or "content_id" in record or not record:
         return None
     for mark, dialect in _MARKS.items():
@@ -79,15 +79,15 @@ def _size_faults(count: int, limit: int | None, text: str) -> Faults:
 
 
 def _trim_faults(text: str, *, indented: bool) -> Faults:
-    bare = text.strip()
-    if not bare:
+    stripped = text.strip()
+    if not stripped:
         yield "trimmed", "the text is empty"
-    elif text.rstrip() != text or (text != bare and not (indented and text.lstrip(" \t") == text.lstrip())):
+    elif text.rstrip() != text or (text != stripped and not (indented and text.lstrip(" \t") == text.lstrip())):
         yield "trimmed", f"there is white space at its ends: {shortened(text[:20])} to {shortened(text[-20:])}"
 
 
 class _Documents:
-    """Finds documents, and tells once what can't be read."""
+    """The documents of records, or the reason why one can't be read."""
 
     def __init__(self, source: Callable[[Record], Document | None] | None) -> None:
         self._source = source
@@ -101,17 +101,17 @@ class _Documents:
             return None, str(error).replace("\n", "; ")
         if document is None:
             return None, "its source is not there (--source FILE names it)"
-        return as_counted(document, strategy), None
+        return as_counted(document, strategy_of(strategy)), None
 
 
 class SpecCheck:
-    """Checks `spec-v1`."""
+    """The check of `spec-v1`."""
 
     def __init__(
-        self, terms: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
+        self, settings_for: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
     ) -> None:
-        """Begin before the first record."""
-        self._terms, self._documents = terms, _Documents(source)
+        """Start before the first record."""
+        self._settings_for, self._documents = settings_for, _Documents(source)
         self._key: str | None = None
         self._closed: set[str] = set()
         self._document: Document | None = None
@@ -132,16 +132,16 @@ class SpecCheck:
             str(record.get("file_path") or record.get("source_url") or record.get("document_id")),
         )
         if not faults:
-            terms = self._terms(record)
-            yield from self._turned_to(record, name, terms)
-            faults += self._faults(record, terms)
+            settings = self._settings_for(record)
+            yield from self._open_document(record, name, settings)
+            faults += self._faults(record, settings)
         yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
 
     def finish(self) -> Iterator[Finding]:
         """Close the last document."""
         yield from self._close()
 
-    def _turned_to(self, record: Record, name: str, terms: CheckSettings) -> Iterator[Finding]:
+    def _open_document(self, record: Record, name: str, settings: CheckSettings) -> Iterator[Finding]:
         if record["document_id"] == self._key:
             return
         yield from self._close()
@@ -153,11 +153,11 @@ class SpecCheck:
             record["document_id"],
             0,
             [],
-            terms.strategy,
+            settings.strategy,
             set(),
         )
         self._name = name
-        self._document, reason = self._documents.find(record, terms.strategy)
+        self._document, reason = self._documents.find(record, settings.strategy)
         if reason:
             yield Finding("violation", "provenance", reason, record["chunk_id"], name)
 
@@ -169,10 +169,10 @@ class SpecCheck:
                 yield Finding("violation", rule, reason, None, self._name)
         self._document = None
 
-    def _faults(self, record: Record, terms: CheckSettings) -> Faults:
+    def _faults(self, record: Record, settings: CheckSettings) -> Faults:
         start, end, text = record["char_start"], record["char_end"], record["md_text"]
-        place = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
-        if record["chunk_id"] != sha256(":".join(map(str, place))):
+        parts = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
+        if record["chunk_id"] != sha256(":".join(map(str, parts))):
             yield "identity", "chunk_id is not the hash of document, blocks and range"
         if record["chunk_id"] in self._ids:
             yield "identity", "chunk_id stands twice in this document"
@@ -186,21 +186,21 @@ class SpecCheck:
             yield "twice", f"the core starts at {start}, before the end of the one before it ({self._end})"
         self._end = max(self._end, end)
         yield from _trim_faults(text, indented=record["chunk_type"] not in {"table", "quote"})
-        count = terms.tokenizer.count(text)
-        if count != record["token_estimate"] and terms.options.template == "plain":
+        count = settings.tokenizer.count(text)
+        if count != record["token_estimate"] and settings.options.template == "plain":
             yield "count", f"token_estimate is {record['token_estimate']}, but md_text has {count} tokens"
-        yield from _size_faults(max(count, record["token_estimate"]), terms.options.max_tokens, text)
+        yield from _size_faults(max(count, record["token_estimate"]), settings.options.max_tokens, text)
         if self._document:
-            yield from self._beside(record, self._document)
+            yield from self._source_faults(record, self._document)
 
-    def _beside(self, record: Record, document: Document) -> Faults:
+    def _source_faults(self, record: Record, document: Document) -> Faults:
         start, end, blocks = record["char_start"], record["char_end"], document.blocks
         if end > len(document.text) or record["block_end_idx"] >= len(blocks):
             yield "provenance", f"it ends behind the source ({len(document.text)} characters, {len(blocks)} blocks)"
             return
         inside = blocks[record["block_start_idx"] : record["block_end_idx"] + 1]
-        holes = [(block.start, block.end) for block in inside if block.kind in never_taken(self._strategy)]
-        cores = [span for span in without(holes, start, end) if document.text[slice(*span)].strip()]
+        excluded = [(block.start, block.end) for block in inside if block.kind in excluded_kinds(self._strategy)]
+        cores = [span for span in without(excluded, start, end) if document.text[slice(*span)].strip()]
         self._cores += cores
         yield from _made_of(record["md_text"], document.text, cores)
         if not (inside[0].start <= start < inside[0].end and inside[-1].start < end <= inside[-1].end):
@@ -210,7 +210,7 @@ class SpecCheck:
 
 
 def _made_of(text: str, source: str, cores: list[Range]) -> Faults:
-    """Check that a text holds the core, and around it nothing but the source's own lines."""
+    """Check that a text holds the core, and around it only lines of the source."""
     reached = 0
     for start, end in cores:
         core = source[start:end].strip()
@@ -230,18 +230,18 @@ def _made_of(text: str, source: str, cores: list[Range]) -> Faults:
 
 
 class ConfluenceCheck:
-    """Checks `confluence`."""
+    """The check of `confluence`."""
 
     def __init__(
-        self, terms: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
+        self, settings_for: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
     ) -> None:
-        """Begin before the first record."""
-        self._terms, self._documents = terms, _Documents(source)
+        """Start before the first record."""
+        self._settings_for, self._documents = settings_for, _Documents(source)
         self._page: str | None = None
         self._document: Document | None = None
         self._strategy = ""
         self._last = -1
-        self._said: list[str] = []
+        self._core_texts: list[str] = []
         self._ids: set[str] = set()
 
     def findings(self, record: Record) -> Iterator[Finding]:
@@ -257,9 +257,9 @@ class ConfluenceCheck:
         if not faults and not named:
             faults.append(("identity", "chunk_id is not PREFIX:page:first-last"))
         if not faults and named:
-            terms = self._terms(record)
-            yield from self._turned_to(record, named["page"], terms)
-            faults += self._faults(record, named, terms)
+            settings = self._settings_for(record)
+            yield from self._open_document(record, named["page"], settings)
+            faults += self._faults(record, named, settings)
         name = str(record.get("page_title") or record.get("page_id") or (named and named["page"]))
         yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
 
@@ -267,34 +267,34 @@ class ConfluenceCheck:
         """Close the last page."""
         yield from self._close()
 
-    def _turned_to(self, record: Record, page: str, terms: CheckSettings) -> Iterator[Finding]:
+    def _open_document(self, record: Record, page: str, settings: CheckSettings) -> Iterator[Finding]:
         if page == self._page:
             return
         yield from self._close()
-        self._page, self._last, self._said, self._ids, self._strategy = page, -1, [], set(), terms.strategy
-        self._document, reason = self._documents.find(record | {"document_id": page}, terms.strategy)
+        self._page, self._last, self._core_texts, self._ids, self._strategy = page, -1, [], set(), settings.strategy
+        self._document, reason = self._documents.find(record | {"document_id": page}, settings.strategy)
         if reason:
             yield Finding("violation", "provenance", reason, record["chunk_id"], page)
 
     def _close(self) -> Iterator[Finding]:
-        """Compare all cores with the page's content: visible character by visible character."""
+        """Compare all cores with the page's content, character by character without white space."""
         if not self._document:
             return
-        document, taken = self._document, never_taken(self._strategy)
-        content = [document.text[block.start : block.end] for block in document.blocks if block.kind not in taken]
-        wanted, said = ("".join("".join(words).split()) for words in (content, self._said))
+        document, excluded = self._document, excluded_kinds(self._strategy)
+        content = [document.text[block.start : block.end] for block in document.blocks if block.kind not in excluded]
+        wanted, found = ("".join("".join(texts).split()) for texts in (content, self._core_texts))
         self._document = None
-        if wanted != said:
-            place = next(
-                (at for at, (left, right) in enumerate(zip(wanted, said, strict=False)) if left != right), None
+        if wanted != found:
+            offset = next(
+                (at for at, (left, right) in enumerate(zip(wanted, found, strict=False)) if left != right), None
             )
-            place = min(len(wanted), len(said)) if place is None else place
-            rule = "lost" if len(said) < len(wanted) else "twice"
-            wanted, said = shortened(wanted[place : place + 20]), shortened(said[place : place + 20])
-            reason = f"the cores and the page differ: {said} stands where the page says {wanted}"
+            offset = min(len(wanted), len(found)) if offset is None else offset
+            rule = "lost" if len(found) < len(wanted) else "twice"
+            wanted, found = shortened(wanted[offset : offset + 20]), shortened(found[offset : offset + 20])
+            reason = f"the cores and the page differ: {found} stands where the page says {wanted}"
             yield Finding("violation", rule, reason, None, self._page)
 
-    def _faults(self, record: Record, named: re.Match[str], terms: CheckSettings) -> Faults:
+    def _faults(self, record: Record, named: re.Match[str], settings: CheckSettings) -> Faults:
         core, before, after = (record[f"{role}_block_indices"] for role in ("core", "overlap_prev", "overlap_next"))
         if record["chunk_id"] in self._ids:
             yield "identity", "chunk_id stands twice on this page"
@@ -307,7 +307,7 @@ class ConfluenceCheck:
         if record["block_indices"] != sorted({*core, *before, *after}):
             yield "place", "block_indices are not the union of core and overlap"
         normal, full, embedded = record["normalized_text"], record["full_text"], record["embedding_text"]
-        self._said.append(normal)
+        self._core_texts.append(normal)
         yield from _trim_faults(normal, indented=True)
         if "".join(normal.split()) not in "".join(full.split()):
             yield "provenance", "full_text doesn't hold normalized_text"
@@ -318,11 +318,11 @@ class ConfluenceCheck:
         whole, part = record["full_heading_hierarchy"], record["text_heading_hierarchy"]
         if part and whole[-len(part) :] != part:
             yield "place", "text_heading_hierarchy is not the end of full_heading_hierarchy"
-        yield from _size_faults(terms.tokenizer.count(embedded), terms.options.max_tokens, normal)
+        yield from _size_faults(settings.tokenizer.count(embedded), settings.options.max_tokens, normal)
         if self._document:
-            yield from self._beside(record, core, self._document)
+            yield from self._source_faults(record, core, self._document)
 
-    def _beside(self, record: Record, core: list[int], document: Document) -> Faults:
+    def _source_faults(self, record: Record, core: list[int], document: Document) -> Faults:
         if core and core[-1] >= len(document.blocks):
             yield "place", f"block {core[-1]} is not there: the page has {len(document.blocks)}"
             return

@@ -1,4 +1,4 @@
-"""The laws, as far as one record can show them by itself."""
+"""The laws that can be checked on one record alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from spanwise.checks.findings import Fault, Faults, Record, shortened
 from spanwise.chunking.pieces import ROLES
-from spanwise.records.record import is_parent, owner_of, sha256
+from spanwise.records.ids import owner_of, sha256
+from spanwise.records.record import is_parent
 from spanwise.text.tokens import Tokenizer
 
 _NULL: Final = type(None)
@@ -34,7 +35,7 @@ _TAGS: Final = re.compile(r"(?:\[PAGE\] (?P<page>[^\n]*)\n)?(?:\[SECTION\] (?P<s
 
 
 def shape_faults(record: Record) -> Faults:
-    """Find fields that are missing or of the wrong kind; nothing else can be said of such a record."""
+    """Yield fields that are missing or of the wrong type; such a record can't be checked further."""
     for name, kinds in _KINDS.items():
         if name not in record:
             yield "record", f"{name} is missing"
@@ -55,27 +56,27 @@ def _listed(record: Record, name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def alone_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Faults:
-    """Check texts, size and names of one record."""
+def record_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Faults:
+    """Check texts, size, ids and block indices of one record."""
     if not any(piece_faults(record)):
         yield from _text_faults(record)
     yield from _trim_faults(record, record["normalized_text"])
     yield from _size_faults(record, tokenizer, limit)
-    yield from _name_faults(record)
-    yield from _number_faults(record)
+    yield from _id_faults(record)
+    yield from _index_faults(record)
 
 
 def piece_faults(record: Record) -> Faults:
-    """Check the pieces of one record; where they are wrong, texts can't be compared with them."""
+    """Check the pieces of one record; if they are wrong, texts can't be compared with them."""
     pieces = record["pieces"]
     core = [piece for piece in pieces if piece["role"] == "core"]
-    for place, piece in enumerate(pieces):
+    for index, piece in enumerate(pieces):
         if not 0 <= piece["start"] < piece["end"]:
-            yield "provenance", f"piece {place} is no range: [{piece['start']}:{piece['end']}]"
+            yield "provenance", f"piece {index} is no range: [{piece['start']}:{piece['end']}]"
         if piece["role"] not in ROLES:
-            yield "provenance", f"piece {place} has an unknown role: {shortened(piece['role'])}"
-        if piece["joiner"].strip() or (not place and piece["joiner"]):
-            yield "provenance", f"the joiner before piece {place} is not white space: {shortened(piece['joiner'])}"
+            yield "provenance", f"piece {index} has an unknown role: {shortened(piece['role'])}"
+        if piece["joiner"].strip() or (not index and piece["joiner"]):
+            yield "provenance", f"the joiner before piece {index} is not white space: {shortened(piece['joiner'])}"
     if not core:
         yield "trimmed", "there is no core"
         return
@@ -90,20 +91,20 @@ def piece_faults(record: Record) -> Faults:
 
 
 def _text_faults(record: Record) -> Faults:
-    """Check that each text is its pieces and joiners; lengths and joiners show without the source."""
-    full, words, reached = record["full_text"], list[str](), 0
-    for place, piece in enumerate(record["pieces"]):
-        joiner = piece["joiner"] if place else ""
+    """Check that each text is its pieces and joiners, as far as lengths and joiners show without the source."""
+    full, core_texts, reached = record["full_text"], list[str](), 0
+    for index, piece in enumerate(record["pieces"]):
+        joiner = piece["joiner"] if index else ""
         end = reached + len(joiner) + piece["end"] - piece["start"]
         if not full.startswith(joiner, reached) or end > len(full):
-            yield "provenance", f"full_text is not its pieces: piece {place} doesn't fit at character {reached}"
+            yield "provenance", f"full_text is not its pieces: piece {index} doesn't fit at character {reached}"
             return
         if piece["role"] == "core":
-            words.append(full[reached if words else reached + len(joiner) : end])
+            core_texts.append(full[reached if core_texts else reached + len(joiner) : end])
         reached = end
     if reached != len(full):
         yield "provenance", f"full_text has {len(full)} characters, its pieces have {reached}"
-    core = "".join(words)
+    core = "".join(core_texts)
     if record["normalized_text"] != core:
         yield "provenance", f"normalized_text is not the core: {shortened(record['normalized_text'])}"
     if not record["embedding_text"].endswith(full):
@@ -113,30 +114,30 @@ def _text_faults(record: Record) -> Faults:
 
 
 def _trim_faults(record: Record, core: str) -> Faults:
-    bare = core.strip()
-    if not bare:
+    stripped = core.strip()
+    if not stripped:
         yield "trimmed", "the core is empty"
-    elif core.rstrip() != core or (core != bare and not _is_indented(record, core)):
+    elif core.rstrip() != core or (core != stripped and not _is_indented(record, core)):
         yield "trimmed", f"the core has white space at its ends: {shortened(core[:20])} to {shortened(core[-20:])}"
 
 
 def _is_indented(record: Record, core: str) -> bool:
-    """Whether what stands before the core's first word may be the indentation of code."""
+    """Whether the white space before the core's first word may be the indentation of code."""
     return (
         record["chunk_type"] not in {"paragraph", "table", "quote", "heading"} and core.lstrip(" \t") == core.lstrip()
     )
 
 
 def _prefix_fault(record: Record, prefix: str) -> Fault | None:
-    """Check what a template put before the text: nothing but the title and headings, or their beginnings."""
+    """Check that a template's prefix has nothing but the title and headings, or their beginnings."""
     if not prefix:
         return None
     title = " ".join((record["metadata"].get("title") or "").split())
     path = [" ".join(name.split()) for name in record["headings_path"]]
     if tags := _TAGS.match(prefix):
         names = (tags["section"] or "").split(" > ") if tags["section"] else []
-        said_title, section = tags["page"] or "", " > ".join(names)
-        fits = title.startswith(said_title.removesuffix("…").rstrip()) and _is_tail(section, path)
+        stated_title, section = tags["page"] or "", " > ".join(names)
+        fits = title.startswith(stated_title.removesuffix("…").rstrip()) and _is_tail(section, path)
         return (
             None
             if fits
@@ -154,7 +155,7 @@ def _is_tail(section: str, path: list[str]) -> bool:
     """Whether a section line is the end of the path; a heading that is too long may be shortened."""
     if not section:
         return True
-    tails = (" > ".join(path[place:]) for place in range(len(path)))
+    tails = (" > ".join(path[index:]) for index in range(len(path)))
     return any(tail == section or tail.startswith(section.removesuffix("…").rstrip()) for tail in tails)
 
 
@@ -173,10 +174,10 @@ def _size_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Fau
         yield "limit", f"oversize is said, but {count} tokens are within the limit of {limit}"
 
 
-def _name_faults(record: Record) -> Faults:
-    place = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
-    owner = owner_of(place[0], parent=is_parent(record))
-    if record["chunk_id"] != sha256(":".join(map(str, [owner, *place[1:]]))):
+def _id_faults(record: Record) -> Faults:
+    parts = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
+    owner = owner_of(parts[0], parent=is_parent(record))
+    if record["chunk_id"] != sha256(":".join(map(str, [owner, *parts[1:]]))):
         yield (
             "identity",
             f"chunk_id is not the hash of {'parent, ' if is_parent(record) else ''}document, blocks and range",
@@ -189,7 +190,7 @@ def _name_faults(record: Record) -> Faults:
             yield "identity", f"{name} is {shortened(str(record[name]))}, in metadata {shortened(str(metadata[name]))}"
 
 
-def _number_faults(record: Record) -> Faults:
+def _index_faults(record: Record) -> Faults:
     core, before, after = (record[name] for name in _INDICES[1:])
     if not core or core != sorted(set(core)):
         yield "place", f"core_block_indices are not numbers that ascend: {shortened(str(core))}"

@@ -1,4 +1,4 @@
-"""What each strategy promises of its own chunks, beyond the laws; all of it shows only beside the source."""
+"""The promises of each strategy on its own chunks, beyond the laws; checking them needs the source."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from spanwise.documents.document import KINDS, Block, Document, table_head
 from spanwise.records.record import is_parent
 from spanwise.text.tokens import NEAR, Tokenizer
 
-_CLOSING: Final = frozenset({"heading", "rule"})
-_APART: Final = frozenset({"table", "code"})
+_SECTION_BREAKS: Final = frozenset({"heading", "rule"})
+_STANDALONE: Final = frozenset({"table", "code"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 
 
 class PromiseCheck(NamedTuple):
-    """A record, the one before it in its document, and what both were made from and with.
+    """A record, the previous one of its document, and the document, tokenizer and options they were made with.
 
-    The one before is of the same level; `parent` is the last parent, where there are two levels.
+    The previous record is of the same level; `parent` is the last parent, where there are two levels.
     """
 
     record: Record
@@ -35,12 +35,12 @@ class PromiseCheck(NamedTuple):
         return [self.document.blocks[index] for index in self.record["core_block_indices"]]
 
     def tokens(self, start: int, end: int) -> int:
-        """Count a stretch of the source exactly."""
+        """Return the exact token count of a range of the source."""
         return self.tokenizer.count(self.document.text[start:end]) - self.tokenizer.added
 
     @property
     def room(self) -> int | None:
-        """How many tokens the core may have beside what a template puts before it."""
+        """How many tokens the core may have besides the template's prefix."""
         if self.options.max_tokens is None:
             return None
         prefix = self.record["embedding_text"].removesuffix(self.record["full_text"])
@@ -48,22 +48,22 @@ class PromiseCheck(NamedTuple):
         return int(self.options.max_tokens) - taken
 
     def cut_blocks(self) -> list[Block]:
-        """Give the blocks that the core takes only a part of."""
+        """Return the blocks that are only partly in the core."""
         start, end = self.record["char_start"], self.record["char_end"]
         return [block for block in self.core if block.start < start or block.end > end]
 
     def overlap(self) -> list[tuple[int, int]]:
-        """Give the ranges of the overlap before the core."""
+        """Return the ranges of the overlap before the core."""
         return ranges_of(self.record, "overlap_prev")
 
 
 def ranges_of(record: Record, role: str) -> list[tuple[int, int]]:
-    """Give the ranges of the pieces of one role."""
+    """Return the ranges of the pieces of one role."""
     return [(piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == role]
 
 
 def _whole_if_they_fit(case: PromiseCheck, kinds: frozenset[str] | None, most: int | None = None) -> Faults:
-    """Blocks that fit stay whole; the tokens that tags cost are not theirs, and close calls are left alone."""
+    """Check that blocks which fit beside the template's prefix stay whole, unless they fit only just."""
     room = case.room if most is None or case.room is None else min(case.room, most)
     for block in case.cut_blocks():
         if room is not None and (kinds is None or block.kind in kinds):
@@ -80,7 +80,7 @@ def _structure(case: PromiseCheck) -> Faults:
 
 
 def _smart(case: PromiseCheck) -> Faults:
-    """Only paragraphs are cut by topic; where `structure` stepped in, it keeps its own promises but for that."""
+    """Check that only paragraphs are cut by topic; a fallback to `structure` keeps its other promises."""
     if "smart" in case.record["metadata"].get("extra", {}):
         yield from _structure_sections(case)
     yield from _whole_if_they_fit(case, KINDS - {"paragraph"})
@@ -91,10 +91,10 @@ def _smart(case: PromiseCheck) -> Faults:
 def _structure_sections(case: PromiseCheck) -> Faults:
     record, blocks = case.record, case.document.blocks
     first, last = record["block_start_idx"], record["block_end_idx"]
-    closing = [index for index in range(first, last + 1) if blocks[index].kind in _CLOSING]
-    if closing:
-        yield "promise", f"the chunk goes over a {blocks[closing[0]].kind}: sections are never mixed"
-    alone = {"table"} if case.options.mix_code else _APART
+    breaks = [index for index in range(first, last + 1) if blocks[index].kind in _SECTION_BREAKS]
+    if breaks:
+        yield "promise", f"the chunk goes over a {blocks[breaks[0]].kind}: sections are never mixed"
+    alone = {"table"} if case.options.mix_code else _STANDALONE
     mixed = sorted(alone & {block.kind for block in case.core})
     if mixed and len(case.core) > 1:
         yield "promise", f"a {mixed[0]} stands in one chunk with other blocks"
@@ -108,7 +108,7 @@ def _structure_overlap(case: PromiseCheck) -> Faults:
     if not set(types) <= _OVERLAPPING:
         yield "promise", f"overlap from {types[0]} into {types[1]}: only paragraphs and mixed chunks have it"
     between = case.document.blocks[case.before["block_end_idx"] : case.record["block_start_idx"]]
-    if any(block.kind in _CLOSING for block in between):
+    if any(block.kind in _SECTION_BREAKS for block in between):
         yield "promise", "overlap comes from another section"
     size = sum(case.tokens(*span) for span in overlap)
     if size > case.options.overlap_tokens + NEAR:
@@ -116,7 +116,7 @@ def _structure_overlap(case: PromiseCheck) -> Faults:
 
 
 def _repeated_head(case: PromiseCheck) -> Faults:
-    """Later parts of a table repeat its head."""
+    """Check that later parts of a table repeat its head."""
     head = table_head(case.document.blocks, case.record["core_block_indices"][0])
     if not head or case.record["char_start"] < head.end:
         return
@@ -136,20 +136,20 @@ def _hierarchical(case: PromiseCheck) -> Faults:
     else:
         yield from _child_sections(case)
         yield from _structure_overlap(case)
-        if case.overlap() and case.core[0].kind in _CLOSING:
+        if case.overlap() and case.core[0].kind in _SECTION_BREAKS:
             yield "promise", "overlap comes from another section"
         if case.overlap() and case.before and case.before["parent_id"] != case.record["parent_id"]:
             yield "promise", "overlap comes from another parent"
 
 
 def _child_sections(case: PromiseCheck) -> Faults:
-    """Check that headings only begin a child, that a table or code stands alone, that blocks which fit are whole."""
-    body = _after_leads(case.core)
-    over = [block for block in body[:-1] if block.kind in _CLOSING]
+    """Check that headings are only at a child's start, tables and code are alone, and blocks which fit are whole."""
+    body = _body_blocks(case.core)
+    over = [block for block in body[:-1] if block.kind in _SECTION_BREAKS]
     if over or (body and body[-1].kind == "heading"):
         yield "promise", "the child goes over a heading or a rule: sections are never mixed"
     kinds = {block.kind for block in body} - {"rule"}
-    mixed = sorted(kinds & ({"table"} if case.options.mix_code else _APART))
+    mixed = sorted(kinds & ({"table"} if case.options.mix_code else _STANDALONE))
     if mixed and len([block for block in body if block.kind != "rule"]) > 1:
         yield "promise", f"a {mixed[0]} stands in one child with other blocks"
     if not _makes_room(case):
@@ -157,13 +157,15 @@ def _child_sections(case: PromiseCheck) -> Faults:
 
 
 def _makes_room(case: PromiseCheck) -> bool:
-    """Whether a block may be cut though it fits: where the parent cuts it, and where it makes room for a heading."""
+    """Whether a block may be cut though it fits: because the parent cuts it, or to make room for a heading."""
     parent, blocks = case.parent, case.document.blocks
     for index in case.record["core_block_indices"]:
         block = blocks[index]
         whole = case.record["char_start"] <= block.start and block.end <= case.record["char_end"]
-        led = index and blocks[index - 1].kind in _CLOSING and block.kind not in _APART
-        if not whole and (led or (parent and (block.start < parent["char_start"] or block.end > parent["char_end"]))):
+        after_break = index and blocks[index - 1].kind in _SECTION_BREAKS and block.kind not in _STANDALONE
+        if not whole and (
+            after_break or (parent and (block.start < parent["char_start"] or block.end > parent["char_end"]))
+        ):
             return True
     return False
 
@@ -174,26 +176,26 @@ def _parent_sections(case: PromiseCheck) -> Faults:
     outside = first.headings_path[:-1] if first.kind == "heading" else first.headings_path
     if any(block.headings_path[: len(outside)] != outside for block in case.core):
         yield "promise", f"the parent goes beyond the section that it begins in: {' > '.join(outside)}"
-    if before is None or first.kind in _CLOSING or case.room is None:
+    if before is None or first.kind in _SECTION_BREAKS or case.room is None:
         return
     blocks, end = case.document.blocks, case.record["block_end_idx"]
     section = blocks[before["block_start_idx"] : end + 1]
     ends = end + 1 >= len(blocks) or blocks[end + 1].kind == "heading"
-    if not ends or section[0].kind != "heading" or any(block.kind == "heading" for block in _after_leads(section)):
+    if not ends or section[0].kind != "heading" or any(block.kind == "heading" for block in _body_blocks(section)):
         return
     size = case.tokens(before["char_start"], case.record["char_end"])
     if size + NEAR < case.room:
         yield "promise", f"a section of {size} tokens is divided, though {case.room} would fit"
 
 
-def _after_leads(blocks: Sequence[Block]) -> Sequence[Block]:
-    """Give blocks without the headings and rules that they begin with."""
-    body = next((place for place, block in enumerate(blocks) if block.kind not in _CLOSING), len(blocks))
+def _body_blocks(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Return blocks without the headings and rules at their start."""
+    body = next((index for index, block in enumerate(blocks) if block.kind not in _SECTION_BREAKS), len(blocks))
     return blocks[body:]
 
 
 def _fixed(case: PromiseCheck) -> Faults:
-    if case.options.template == "plain":  # under a template the room is that of the longest headings
+    if case.options.template == "plain":  # else the room is what the longest headings leave
         yield from _whole_if_they_fit(case, frozenset({"paragraph", "heading", "html"}))
     overlap = case.overlap()
     if overlap and case.before:
@@ -240,7 +242,7 @@ def _window(case: PromiseCheck) -> Faults:
 
 
 def _sentence(case: PromiseCheck) -> Faults:
-    figures = [place for place, block in enumerate(case.core, 1) if block.kind == "figure"]
+    figures = [number for number, block in enumerate(case.core, 1) if block.kind == "figure"]
     overlap = case.overlap() + ranges_of(case.record, "overlap_next")
     if figures and figures != [len(case.core)]:
         yield "promise", "a figure doesn't close its chunk"
@@ -249,12 +251,12 @@ def _sentence(case: PromiseCheck) -> Faults:
     if not figures:
         yield from _sentence_length(case)
     if case.before:
-        yield from _sentence_torn(case, case.before)
+        yield from _sentence_cut(case, case.before)
         yield from _sentence_ahead(case, case.before)
 
 
 def _sentence_length(case: PromiseCheck) -> Faults:
-    """Only one sentence alone, and what a page break tore, may be longer than max_chars."""
+    """Check that only a single sentence, or a sentence split by a page break, is longer than max_chars."""
     record, most = case.record, int(case.options.max_chars)
     one = len(sentence_ends(case.document.text, record["char_start"], record["char_end"])) == 1
     paged = record["page_start"] != record["page_end"]
@@ -263,8 +265,8 @@ def _sentence_length(case: PromiseCheck) -> Faults:
         yield "promise", f"{length} characters are more than {most}, and it is not one sentence of one page"
 
 
-def _sentence_torn(case: PromiseCheck, before: Record) -> Faults:
-    """Find a sentence that is cut though it fits, where both its ends are seen."""
+def _sentence_cut(case: PromiseCheck, before: Record) -> Faults:
+    """Check that a sentence which fits is not cut, if both its ends are known."""
     text, cut, room = case.document.text, before["char_end"], case.room
     same_page = before["page_end"] == case.record["page_start"]
     if room is None or not same_page or text[cut : case.record["char_start"]].strip() or is_finished(text, cut):
@@ -277,7 +279,7 @@ def _sentence_torn(case: PromiseCheck, before: Record) -> Faults:
 
 
 def _sentence_ahead(case: PromiseCheck, before: Record) -> Faults:
-    """Check what the chunk before shows of this one: its beginning, and little of it; at a cut inside a word more."""
+    """Check that the overlap in the previous chunk is the start of this one, and short; at a cut in a word longer."""
     text, start = case.document.text, case.record["char_start"]
     ahead, end = ranges_of(before, "overlap_next"), before["char_end"]
     if not ahead:
@@ -288,9 +290,9 @@ def _sentence_ahead(case: PromiseCheck, before: Record) -> Faults:
         yield "promise", "the chunk before shows something of a chunk with a figure"
     if before["page_end"] != case.record["page_start"] and not continues(case.document, end, start):
         yield "promise", "there is overlap over a page break where no sentence goes on"
-    most, shown = case.options.max_chars, sum(high - low for low, high in ahead)
-    if is_finished(text, end) and shown > 2 * most * case.options.overlap_ratio:
-        yield "promise", f"{shown} characters of the next chunk are more than twice what overlap_ratio asks for"
+    most, size = case.options.max_chars, sum(high - low for low, high in ahead)
+    if is_finished(text, end) and size > 2 * most * case.options.overlap_ratio:
+        yield "promise", f"{size} characters of the next chunk are more than twice what overlap_ratio asks for"
     if is_finished(text, end) and len(before["full_text"]) > most * 6 // 5 and not ranges_of(before, "overlap_prev"):
         yield "promise", f"with overlap {len(before['full_text'])} characters are more than {most * 6 // 5}"
 
@@ -301,17 +303,17 @@ def _blocks(case: PromiseCheck) -> Faults:
     if case.cut_blocks() and len(case.core) > 1:
         yield "promise", "a part of a split block stands in one chunk with others"
     ahead = "overlap_tokens" if options.overlap_next_tokens is None else "overlap_next_tokens"
-    for role, words, name in (("overlap_prev", "before", "overlap_tokens"), ("overlap_next", "after", ahead)):
+    for role, side, name in (("overlap_prev", "before", "overlap_tokens"), ("overlap_next", "after", ahead)):
         size, most = sum(case.tokens(*span) for span in ranges_of(case.record, role)), getattr(options, name)
         if size > most + NEAR:
-            yield "promise", f"overlap {words} has {size} tokens, more than {name} ({most})"
+            yield "promise", f"overlap {side} has {size} tokens, more than {name} ({most})"
     yield from _blocks_core(case)
     if case.before:
-        yield from _blocks_beside(case, case.before)
+        yield from _blocks_overlap(case, case.before)
 
 
 def _blocks_core(case: PromiseCheck) -> Faults:
-    """Only a figure, and a character that is larger by itself, may be over the size that is given for cores."""
+    """Check that only a figure, or a single character that is larger by itself, is over core_tokens."""
     from pyuegc import EGC
 
     most, core = case.options.core_tokens, case.record["normalized_text"]
@@ -322,22 +324,22 @@ def _blocks_core(case: PromiseCheck) -> Faults:
         yield "promise", f"the core has {size} tokens, more than core_tokens ({most})"
 
 
-def _blocks_beside(case: PromiseCheck, before: Record) -> Faults:
-    """Check that what two neighbours show of each other is the edge of a core, in whole blocks but for one alone."""
-    afar = case.options.core_tokens is not None
-    shown = (("overlap_prev", case.record, before), ("overlap_next", before, case.record))
-    for role, record, neighbour in shown:
+def _blocks_overlap(case: PromiseCheck, before: Record) -> Faults:
+    """Check that the overlap of two neighbours is the edge of a core, in whole blocks unless it is a single one."""
+    distant = case.options.core_tokens is not None
+    sides = (("overlap_prev", case.record, before), ("overlap_next", before, case.record))
+    for role, record, neighbour in sides:
         overlap = ranges_of(record, role)
         if not overlap:
             continue
         start, end = overlap[0][0], overlap[-1][1]
         core = neighbour["char_start"], neighbour["char_end"]
-        outside = (start < core[0] or end > core[1]) and not afar
+        outside = (start < core[0] or end > core[1]) and not distant
         if outside or (end != core[1] if role == "overlap_prev" else start != core[0]):
             yield "promise", f"{role} is not the edge of the core of the chunk beside"
-        if afar:  # then it goes on over several cores, and into a leaf that is not the nearest
+        if distant:  # it may span several cores, and end in a leaf that is not the nearest
             continue
-        edges = [place for index in record[f"{role}_block_indices"] for place in case.document.blocks[index][1:3]]
+        edges = [edge for index in record[f"{role}_block_indices"] for edge in case.document.blocks[index][1:3]]
         whole = start == max(edges[0], core[0]) and end == min(edges[-1], core[1])
         if not whole and len(record[f"{role}_block_indices"]) > 1:
             yield "promise", f"{role} tears a block, though it holds another one whole"

@@ -1,4 +1,4 @@
-"""What is no violation but worth a look: short chunks, empty sections, uneven sizes, near-duplicates."""
+"""Warnings, which are no violations: short chunks, empty sections, uneven sizes, near-duplicates."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from spanwise.checks.findings import Finding
 from spanwise.documents.document import Document
 
 _SHINGLE: Final = 4  # words
-_SKETCH: Final = 12  # smallest hashes that are kept of a text
-_ALIKE: Final = 10  # of them in common
-_KEYS: Final = 3  # of the smallest that a sketch is looked up by
+_SKETCH: Final = 12  # smallest hashes kept of a text
+_ALIKE: Final = 10  # hashes that near-duplicates share at least
+_KEYS: Final = 3  # smallest hashes that a sketch is looked up by
 _UNEVEN: Final = 20  # times the median
 
 
-class Oddities:
-    """Looks at every text that goes by, and keeps a few numbers of each: a million chunks are no burden."""
+class WarningCollector:
+    """The warnings over all chunks; a few numbers are kept of each, so a million chunks take little memory."""
 
     def __init__(self, noun: str = "chunk") -> None:
-        """Begin with nothing seen; `noun` is what people call what goes by."""
+        """Start with no chunks; `noun` is what the messages call one."""
         self._noun = noun
         self._sizes = array("l")
         self._short = 0
         self._shorter_than = 0
-        self._owners: dict[int, int] = {}  # a hash, and the number of the sketch that had it first
+        self._owners: dict[int, int] = {}  # hash: index of the first sketch that has it
         self._sketches = array("I")
-        self._places = array("l")
+        self._lines = array("l")
 
-    def look(self, place: int, text: str, tokens: int, least: int) -> Iterator[Finding]:
-        """Take in a chunk, and say whether one that came before says nearly the same."""
+    def add(self, line: int, text: str, tokens: int, least: int) -> Iterator[Finding]:
+        """Add a chunk, and yield a warning if an earlier one has nearly the same text."""
         self._sizes.append(tokens)
         if tokens < least:
             self._short += 1
@@ -45,15 +45,15 @@ class Oddities:
         if owner is not None:
             known = self._sketches[owner * _SKETCH : (owner + 1) * _SKETCH]
             if len({*known} & {*sketch}) >= _ALIKE:
-                reason = f"says nearly the same as the {self._noun} in line {self._places[owner]}"
+                reason = f"says nearly the same as the {self._noun} in line {self._lines[owner]}"
                 yield Finding("warning", "near-duplicate", reason)
         for value in sketch[:_KEYS]:
-            self._owners.setdefault(value, len(self._places))
+            self._owners.setdefault(value, len(self._lines))
         self._sketches.extend(sketch)
-        self._places.append(place)
+        self._lines.append(line)
 
     def summary(self) -> Iterator[Finding]:
-        """Say what only shows at the end."""
+        """Yield the warnings that are known only after the last chunk."""
         if self._short:
             share = self._short / len(self._sizes)
             number = f"{self._short:,} of {len(self._sizes):,} {self._noun}s ({share:.0%})"
@@ -66,7 +66,7 @@ class Oddities:
 
 
 def _sketch(text: str) -> list[int]:
-    """Give the smallest hashes of a text's shingles: two texts that share most of them say nearly the same."""
+    """Return the smallest hashes of a text's shingles: two texts that share most of them are nearly the same."""
     words = text.casefold().split()
     if len(words) * 16 < len(text):  # written without spaces, as Chinese is
         words = list("".join(words))
@@ -76,7 +76,7 @@ def _sketch(text: str) -> list[int]:
 
 
 def empty_sections(document: Document) -> list[str]:
-    """Name the headings that have nothing under them, neither text nor a deeper heading."""
+    """Return the headings that have nothing under them, neither text nor a deeper heading."""
     empty: list[str] = []
     open_heading: Any = None
     for block in document.blocks:

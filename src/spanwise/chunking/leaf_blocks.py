@@ -1,4 +1,4 @@
-"""A document by its leaves: every item of a list and every row of a table is a block of its own."""
+"""Leaf blocks: a document in which every list item and every table row is a block of its own."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MARK_ALONE: Final = re.compile(r"\s*(?:[-*+•]|\d+[.)])(?:\s+\[[ xX]\])?\s*")
 
 
 def leaf_view(document: Document) -> Document:
-    """Give the same document with its lists and tables taken apart; the text and all that is known of it stay.
+    """Return the document with its lists and tables split into leaf blocks; everything else stays the same.
 
-    A nested item is a leaf of its own, and so is what an item says after those that are nested in it.
+    A nested item is a leaf of its own, and so is the text of an item after its nested items.
     """
     if not any(block.parts for block in document.blocks):
         return document
@@ -28,24 +28,24 @@ def _leaves(text: str, block: Block) -> Iterator[Block]:
         yield block
         return
     whole = Part(block.start, block.end, block.parts, block.source_ref)
-    for start, end, part in _stretches(text, block.start, whole):
+    for start, end, part in _leaf_ranges(text, block.start, whole):
         name = block.block_id if block.kind == "table" else part.block_id
         itself = (Part(start, end, (), part.source_ref, part.header, name),)
         reference = part.source_ref or block.source_ref
-        where = block.headings_path, None, block.page
-        yield Block(block.kind, start, end, *where, itself, block.section_type, name, reference)
+        fields = block.headings_path, None, block.page
+        yield Block(block.kind, start, end, *fields, itself, block.section_type, name, reference)
 
 
-def _stretches(text: str, start: int, part: Part) -> Iterator[tuple[int, int, Part]]:
-    """Give what a part says itself and what the parts in it say, in the order of the text."""
+def _leaf_ranges(text: str, start: int, part: Part) -> Iterator[tuple[int, int, Part]]:
+    """Yield the ranges of a part's own text and of the parts in it, in the order of the text."""
     position = start
     for child in part.parts:
         own, begin = trimmed(text, position, child.start), child.start
         if own and position == start and _MARK_ALONE.fullmatch(text, part.start, child.start):
-            begin = own[0]  # `- - a`: a mark with nothing behind it goes with the first item in it
+            begin = own[0]  # `- - a`: a mark without text belongs to the first item in it
         elif own:
             yield *own, part
-        yield from _stretches(text, begin, child)
+        yield from _leaf_ranges(text, begin, child)
         position = child.end
     if own := trimmed(text, position, part.end):
         yield *own, part

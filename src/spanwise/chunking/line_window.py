@@ -1,4 +1,4 @@
-"""Window and Proposal: what whoever proposes cuts is shown, and what it may answer."""
+"""Window and Proposal: the input of a proposer, and its answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 class Window(NamedTuple):
     """Some lines of a document, to be judged together: `lines[0]` is line 1.
 
-    `before` and `after` are a little of what stands around them; nothing can be proposed there.
+    `before` and `after` are a few lines around them, where nothing can be proposed.
     """
 
     lines: tuple[str, ...]
@@ -18,14 +18,14 @@ class Window(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """The numbers of the lines where a topic starts; without an answer that can be used, the reason why not."""
+    """The numbers of the lines where a topic starts; without a usable answer, the reason."""
 
     starts: tuple[int, ...] = ()
     failure: str | None = None
 
 
 def fault_of(starts: object, lines: int) -> str | None:
-    """Say what is wrong with an answer: it must be ascending numbers of lines of the window, and nothing else."""
+    """Return what is wrong with an answer, which must be ascending line numbers of the window; None if it is right."""
     if not isinstance(starts, list | tuple):
         return "it is no list"
     if not all(type(number) is int for number in starts):

@@ -1,4 +1,4 @@
-"""Where overlap may start in the core before, or end in the core after: at a leaf, a sentence, else at a word."""
+"""Where overlap may start in the previous core, or end in the next one: at a leaf or sentence, else at a word."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from typing import Final
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import ChunkingTask, block_at
+from spanwise.chunking.settle import block_at
+from spanwise.chunking.task import ChunkingTask
 from spanwise.text.cuts import Cutter, cell_cuts, line_cuts, sentence_cuts, word_break, word_starts
 from spanwise.text.sentences import sentence_starts
 
 NEVER_TORN: Final = frozenset({"figure", "code"})
 NOT_PROSE: Final = NEVER_TORN | {"list", "table", "quote"}
-_LOOK_BACK: Final = 64  # enough for an abbreviation or a number before the place that is looked at
+_LOOK_BACK: Final = 64  # enough for an abbreviation or a number before the position
 _LOOK_AHEAD: Final = 16  # enough for the word that a sentence begins with
 
 
 def sentence_or_word_start(
     task: ChunkingTask, previous: PlannedCore, tokens: int, closed: frozenset[str]
 ) -> int | None:
-    """Give the earliest sentence start from which at most `tokens` tokens lead to the core's end, else a word.
+    """Return the earliest sentence start with at most `tokens` tokens up to the core's end, else a word start.
 
     A block of a `closed` kind is taken whole or not at all.
     """
     if tokens <= 0:
         return None
     low = max(task.tokens.back(previous.end, tokens), previous.start)
-    spans = _stretches(task, previous, low, closed)
+    spans = _start_ranges(task, previous, low, closed)
     for span in spans:
         if span[0] >= low:
             return span[0]
@@ -40,15 +41,15 @@ def sentence_or_word_start(
 
 
 def prose_start(task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-    """Give where overlap of at most `overlap_tokens` starts in prose; where little is free there is none."""
+    """Return where overlap of at most `overlap_tokens` starts in prose; None if few tokens are free."""
     wanted = task.options.overlap_tokens
     return sentence_or_word_start(task, previous, min(free, wanted), NOT_PROSE) if free >= wanted // 8 else None
 
 
 def nearest_start(task: ChunkingTask, previous: PlannedCore, share: tuple[int, int, int], free: int) -> int | None:
-    """Give the sentence start nearest to `share[1]` tokens before the core's end that lies within the other two.
+    """Return the sentence start nearest to `share[1]` tokens before the core's end, between `share[0]` and `share[2]`.
 
-    Without one it is the word nearest to it. Never more than `free` tokens.
+    Without one, return the nearest word start. Overlap never has more than `free` tokens.
     """
     fewest, wanted, most = share
     if free < fewest:
@@ -56,11 +57,11 @@ def nearest_start(task: ChunkingTask, previous: PlannedCore, share: tuple[int, i
     end = previous.end
     low = _back(task, previous, min(most, free))
     high = max(_back(task, previous, fewest), low + 1)
-    spans = _stretches(task, previous, low, NEVER_TORN)
-    sentences = [start for span in spans for start in (*_whole(span, low, high), *_sentences(task, span, low, high))]
+    spans = _start_ranges(task, previous, low, NEVER_TORN)
+    sentences = [start for span in spans for start in (*_start_in(span, low, high), *_sentences(task, span, low, high))]
     if not sentences:
         near = _back(task, previous, min(wanted, free))
-        words = (_words(task, spans, max(low, near - reach), min(end, near + reach)) for reach in (24, 200))
+        words = (_word_starts(task, spans, max(low, near - reach), min(end, near + reach)) for reach in (24, 200))
         sentences = next(filter(None, words), [])
     sizes = ((task.content_tokens(start, end), start) for start in sentences)
     counted = ((abs(size - wanted), start) for size, start in sizes if size <= free)
@@ -68,10 +69,10 @@ def nearest_start(task: ChunkingTask, previous: PlannedCore, share: tuple[int, i
 
 
 def tail_start(task: ChunkingTask, core: PlannedCore, tokens: int, *, torn: bool = False) -> int | None:
-    """Give where the last leaves of a core start that have at most so many tokens together.
+    """Return the start of a core's last leaves that have at most `tokens` tokens together.
 
-    Where the last one alone has more, it is a sentence, line or cell of it, else a word; a figure is never torn. Behind
-    whole leaves a part of one more stands only where it may be `torn`.
+    If the last one alone has more, it is the start of a sentence, line or cell in it, else of a word; a figure is never
+    split. A part of one more leaf is added to whole leaves only if it may be `torn`.
     """
     start: int | None = None
     for leaf, kind in _leaves(task, core, reversed(range(core.first, core.last + 1))):
@@ -87,7 +88,7 @@ def tail_start(task: ChunkingTask, core: PlannedCore, tokens: int, *, torn: bool
 
 
 def head_end(task: ChunkingTask, core: PlannedCore, tokens: int, *, torn: bool = False) -> int | None:
-    """Give where the first leaves of a core end that have at most so many tokens together; else as `tail_start`."""
+    """Return the end of a core's first leaves that have at most `tokens` tokens together; else like `tail_start`."""
     end: int | None = None
     for leaf, kind in _leaves(task, core, range(core.first, core.last + 1)):
         if task.core_fits(core.start, leaf[1], task.content_tokens(core.start, leaf[1]), tokens):
@@ -102,7 +103,7 @@ def head_end(task: ChunkingTask, core: PlannedCore, tokens: int, *, torn: bool =
 
 
 def _leaves(task: ChunkingTask, core: PlannedCore, indices: Iterable[int]) -> Iterator[tuple[Range, str]]:
-    """Give what of each content block lies in a core, with its kind."""
+    """Yield the range of each content block inside a core, with its kind."""
     for index in indices:
         block = task.document.blocks[index]
         if block.kind not in task.left_out:
@@ -110,7 +111,7 @@ def _leaves(task: ChunkingTask, core: PlannedCore, indices: Iterable[int]) -> It
 
 
 def _tail_of_leaf(task: ChunkingTask, leaf: Range, kind: str, tokens: int) -> int | None:
-    """Give the first sentence, line or cell, else word, from which at most so many tokens lead to the leaf's end."""
+    """Return the first start of a sentence, line or cell, else word, at most `tokens` tokens before the leaf's end."""
     low, end = max(task.tokens.back(leaf[1], tokens), leaf[0] + 1), leaf[1]
     begin = max(leaf[0], low - _LOOK_BACK)
     found = (
@@ -121,7 +122,7 @@ def _tail_of_leaf(task: ChunkingTask, leaf: Range, kind: str, tokens: int) -> in
 
 
 def _head_of_leaf(task: ChunkingTask, leaf: Range, kind: str, tokens: int) -> int | None:
-    """Give the last sentence, line or cell, else word, to whose end at most so many tokens lead from the start."""
+    """Return the last end of a sentence, line or cell, else word, at most `tokens` tokens after the leaf's start."""
     text, start = task.text, leaf[0]
     high = min(task.tokens.reach(start, tokens), leaf[1] - 1)
     if high <= start:
@@ -140,8 +141,8 @@ def _inner_cuts(task: ChunkingTask, kind: str) -> Cutter:
 
 
 def _back(task: ChunkingTask, previous: PlannedCore, tokens: int) -> int:
-    """Give the place in a core from which so many tokens lead to its end; what is left out between takes none."""
-    ranges = task.core_ranges(previous.start, previous.end) if task.holes else [(previous.start, previous.end)]
+    """Return the position in a core with so many tokens up to its end; excluded ranges don't count."""
+    ranges = task.core_ranges(previous.start, previous.end) if task.excluded else [(previous.start, previous.end)]
     for start, end in reversed(ranges):
         size = task.tokens.count(start, end)
         if size >= tokens:
@@ -150,8 +151,8 @@ def _back(task: ChunkingTask, previous: PlannedCore, tokens: int) -> int:
     return previous.start
 
 
-def _stretches(task: ChunkingTask, previous: PlannedCore, low: int, closed: frozenset[str]) -> list[Range]:
-    """Give the ranges of the core from `low` on in which overlap may start; a closed block only at its very start."""
+def _start_ranges(task: ChunkingTask, previous: PlannedCore, low: int, closed: frozenset[str]) -> list[Range]:
+    """Return the ranges of a core from `low` on where overlap may start; in a closed block only at its start."""
     blocks = task.document.blocks
     found: list[Range] = []
     for index in range(max(block_at(task.document, low), previous.first), previous.last + 1):
@@ -166,17 +167,17 @@ def _stretches(task: ChunkingTask, previous: PlannedCore, low: int, closed: froz
     return found
 
 
-def _words(task: ChunkingTask, spans: list[Range], low: int, high: int) -> list[int]:
+def _word_starts(task: ChunkingTask, spans: list[Range], low: int, high: int) -> list[int]:
     starts = (word_starts(task.text, max(span[0], low - 1), min(span[1], high)) for span in spans if span[0] < high)
-    whole = [start for span in spans for start in _whole(span, low, high)]
+    whole = [start for span in spans for start in _start_in(span, low, high)]
     return whole + [start for found in starts for start in found if start >= low]
 
 
-def _whole(span: Range, low: int, high: int) -> Iterable[int]:
+def _start_in(span: Range, low: int, high: int) -> Iterable[int]:
     return (span[0],) if low <= span[0] < high else ()
 
 
 def _sentences(task: ChunkingTask, span: Range, low: int, high: int) -> list[int]:
     start, end = max(span[0], low - _LOOK_BACK), min(span[1], high + _LOOK_AHEAD)
     starts = sentence_starts(task.text, start, end, task.language) if start < end else []
-    return [place for place in starts if low <= place < high]
+    return [position for position in starts if low <= position < high]

@@ -1,4 +1,4 @@
-"""Fill budgets: break a span into units that fit, and put units together while they fit."""
+"""Token budgets: divide a span into units that fit, and group units while they fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Range = tuple[int, int]
 
 
 def divide_once(text: str, span: Range, cutter: Cutter, *, indented: bool = False) -> list[Range]:
-    """Break a span at all cuts of one kind, and trim the pieces."""
+    """Divide a span at all cuts of one kind, and trim the pieces."""
     cuts = cutter(*span)
     if not indented:
         return visible_ranges(text, cuts, *span)
@@ -27,10 +27,10 @@ def divide_once(text: str, span: Range, cutter: Cutter, *, indented: bool = Fals
 def divide(
     tokens: TokenMap, span: Range, ladder: Sequence[Cutter], limit: int, *, most: int = 0, indented: bool = False
 ) -> list[Range]:
-    """Break a span into trimmed units that each fit `limit`, with the coarsest cuts of the ladder that do.
+    """Divide a span into trimmed units that each fit `limit`, with the coarsest cuts of the ladder that do.
 
-    Only a single grapheme may be larger, up to `most`: where `limit` holds room for something that can be given up, or
-    where the template's last space and the grapheme may turn out to be one token.
+    Only a single grapheme may be larger, up to `most`: if `limit` reserves room for something that can be dropped, or
+    if the template's last space and the grapheme may be one token.
     """
     if tokens.fits(*span, limit):
         return [span]
@@ -53,8 +53,8 @@ def divide(
 def fill(tokens: TokenMap, units: Sequence[Range], target: int, limit: int, first_limit: int) -> list[tuple[int, int]]:
     """Group neighbours greedily: a unit is added while the group is below `target` and the sum within `limit`.
 
-    The first group may have a limit of its own. Gives half-open ranges of units. A group may be small; whether it
-    joins another is for the caller to say.
+    The first group may have a limit of its own. Returns half-open ranges of units. A group may be small; the caller
+    decides whether it joins another.
     """
     begins, finishes = tokens.at_edges(units)
     groups: list[tuple[int, int]] = []
@@ -62,7 +62,7 @@ def fill(tokens: TokenMap, units: Sequence[Range], target: int, limit: int, firs
     while first < len(units):
         most = limit if first else first_limit
         full = min(bisect_left(finishes, begins[first] + target, first) + 1, len(units))
-        after = bisect_right(finishes, begins[first] + most - NEAR, first + 1, full)  # so many fit at first sight
+        after = bisect_right(finishes, begins[first] + most - NEAR, first + 1, full)  # these fit without an exact count
         while after < full and tokens.fits(units[first][0], units[after][1], most):
             after += 1
         groups.append((first, after))

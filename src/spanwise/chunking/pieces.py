@@ -112,22 +112,22 @@ def alone(start: int, end: int, first: int, last: int, token_count: int) -> Sett
 def nested(
     parents: Sequence[SettledChunk], children: Sequence[SettledChunk]
 ) -> tuple[Sequence[SettledChunk], list[int | None]]:
-    """Put each parent before the children that lie in it, and say for each chunk where its parent stands.
+    """Return parents and children in one sequence, each parent before its own, and for each the index of its parent.
 
-    Without parents all chunks are of one level, and there is nothing to say.
+    Without parents all chunks are on one level, and no index is needed.
     """
     if not parents:
         return children, []
-    row, homes, reached = list[SettledChunk](), list[int | None](), 0
+    chunks, parent_indices, reached = list[SettledChunk](), list[int | None](), 0
     for parent in parents:
-        home = len(row)
-        row.append(parent)
-        homes.append(None)
+        index = len(chunks)
+        chunks.append(parent)
+        parent_indices.append(None)
         while reached < len(children) and children[reached].start < parent.end:
-            row.append(children[reached])
-            homes.append(home)
+            chunks.append(children[reached])
+            parent_indices.append(index)
             reached += 1
-    return row, homes
+    return chunks, parent_indices
 
 
 def rendered(text: str, pieces: Sequence[Piece]) -> str:

@@ -9,71 +9,29 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Protocol
 
 from spanwise.chunking.packing import Range, divide, fill
-from spanwise.chunking.pieces import NO_CONTEXT as NO_CONTEXT  # strategies, which answer with these, find them here
 from spanwise.chunking.pieces import (
+    NO_CONTEXT,
     OverlapChoices,
     Piece,
     PlannedCore,
+    RepeatedContext,
     SettledChunk,
     alone,
     choices_of,
     joiner_between,
     rendered,
 )
-from spanwise.chunking.pieces import RepeatedContext as RepeatedContext
-from spanwise.chunking.task import ChunkingTask as ChunkingTask
+from spanwise.chunking.strategy import Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Document
 from spanwise.documents.span import without
 from spanwise.errors import LimitError
-from spanwise.options import Options
 from spanwise.text.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed
 from spanwise.text.tokens import NEAR
 
 _TRIES = 3
-
-
-class Strategy(Protocol):
-    """What a strategy must say: where the cores are, what they repeat, and where overlap starts."""
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-        ...
-
-    @property
-    def options(self) -> type[Options]:
-        """The dataclass that declares its options."""
-        ...
-
-    @property
-    def leaves_out(self) -> frozenset[str]:
-        """The kinds of blocks that it leaves out of its chunks, besides those that are never content."""
-        ...
-
-    @property
-    def leafwise(self) -> bool:
-        """Whether its blocks are leaves: items and rows instead of lists and tables."""
-        ...
-
-    @property
-    def repeating(self) -> frozenset[str] | None:
-        """The kinds of blocks of which a part may repeat something; None where any core may."""
-        ...
-
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
-        """Plan the cores, in order."""
-        ...
-
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
-        """Say what a chunk repeats around its core."""
-        ...
-
-    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-        """Say where in the core before the overlap starts, with at most `free` tokens; None for no overlap."""
-        ...
 
 
 def settle(task: ChunkingTask, strategy: Strategy, plans: Sequence[PlannedCore]) -> list[SettledChunk]:
@@ -92,7 +50,7 @@ def settle(task: ChunkingTask, strategy: Strategy, plans: Sequence[PlannedCore])
 
 def _at_first_sight(task: ChunkingTask, strategy: Strategy, plans: Sequence[PlannedCore]) -> list[SettledChunk | None]:
     """Settle the cores that are chunks as they stand, nearly all of them where nothing is to be repeated."""
-    if strategy.repeating is None or not task.bare:
+    if strategy.repeating is None or not task.no_prefix:
         return [None] * len(plans)
     rules = strategy.repeating, task.left_out, task.limit
     return task.tokens.settle_alone(task.document.blocks, list(plans), rules, SettledChunk)
@@ -129,7 +87,8 @@ def _settled(
     """Finish one chunk, or give the number of tokens of its core with its context, if these are too many."""
     start, end, first, last, overlap, around = plan
     repeated = strategy.repeat(task, plan)
-    if repeated is NO_CONTEXT and around is None and task.bare and (first == last or not task.has_holes(start, end)):
+    solid = first == last or not task.has_excluded(start, end)
+    if repeated is NO_CONTEXT and around is None and task.no_prefix and solid:
         if overlap and previous and (longer := _overlapped(task, strategy, plan, previous, (Piece(start, end),))):
             return longer
         count = task.tokens.exact(start, end) + task.added

@@ -1,117 +1,108 @@
-"""Task: one document to be chunked one way, and what every step of that looks at."""
+"""ChunkingTask: one document to be chunked one way."""
 
 from __future__ import annotations
 
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
-from spanwise.chunking.line_window import Proposal
 from spanwise.chunking.packing import Range
-from spanwise.chunking.pieces import SettledChunk
 from spanwise.chunking.template import Template
 from spanwise.documents.document import LEFT_OUT_KINDS, Document
 from spanwise.errors import OptionError
 from spanwise.text.cuts import trimmed
-from spanwise.text.languages import guess_language
+from spanwise.text.languages import document_language
 from spanwise.text.tokens import NEAR, TokenMap
 
-_PROSE = frozenset({"paragraph", "list", "quote", "html", "heading"})
+T = TypeVar("T")
 
 
 class ChunkingTask:
-    """One document to be chunked one way: what every step of it looks at."""
+    """One document to be chunked one way: its text, tokens and options, and what every step derives from them."""
 
     def __init__(
         self, document: Document, tokens: TokenMap, options: Any, leaves_out: frozenset[str] = frozenset()
     ) -> None:
-        """Refuse a limit of which the embedder's own tokens take more than half."""
+        """Raise OptionError if the tokens that the embedder adds take more than half of the limit."""
         self.document = document
-        self.left_out = LEFT_OUT_KINDS | leaves_out  # the kinds of blocks that are no content here
+        self.left_out = LEFT_OUT_KINDS | leaves_out  # kinds of blocks that are no content here
         self.text = document.text
         self.tokens = tokens
         self.options = options
-        self.bare: bool = options.template == "plain"  # nothing stands before the text for the embedder
+        self.no_prefix: bool = options.template == "plain"  # the template puts nothing before the text
         self.limit: int = min(sys.maxsize if options.max_tokens is None else options.max_tokens, sys.maxsize)
         self.added: int = tokens.tokenizer.added
         if self.added * 2 > self.limit:
             rule = f"must be at least twice the {self.added} tokens that the embedder adds"
             raise OptionError("max_tokens", rule, value=self.limit, hint=f"try {self.added * 4 + 16}")
         self.joint: int = tokens.tokenizer.count("\n\n") - self.added
-        self._language = document.metadata.language
-        self.contexts: dict[int, Any] = {}  # what the parts of a block repeat, once it is known
-        self.parents: Sequence[SettledChunk] = ()  # what all cores must lie in, where a strategy has two levels
-        # waits for what was proposed, if anybody was asked
-        self.answers: Callable[[], Sequence[Proposal]] | None = None
-        self.numbered: Any = None  # the lines that somebody was shown, once they are known
-        self.notes: list[tuple[int, int, str]] = []  # ranges of which the strategy has something to say, in order
+        self._memo: dict[Callable[[ChunkingTask], Any], Any] = {}
+
+    def once(self, make: Callable[[ChunkingTask], T]) -> T:
+        """Return `make(task)`, computed on the first call only."""
+        if make not in self._memo:
+            self._memo[make] = make(self)
+        found: T = self._memo[make]
+        return found
 
     @cached_property
     def _template(self) -> Template:
         return Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
 
     def within(self, limit: int) -> ChunkingTask:
-        """Give the same task under another limit."""
+        """Return the same task under another limit."""
         return ChunkingTask(self.document, self.tokens, replace(self.options, max_tokens=limit), self.left_out)
 
     @cached_property
     def language(self) -> str:
-        """The language that sentences are cut by: given, or guessed from a sample of the prose."""
-        if self._language:
-            return self._language.split("-")[0].lower()  # `de-AT` follows the rules of `de`
-        sample, length = [], 0
-        for block in self.document.blocks:
-            if block.kind in _PROSE:
-                sample.append(self.text[block.start : min(block.end, block.start + 4000)])
-                length += len(sample[-1])
-                if length > 16000:
-                    break
-        return guess_language("\n".join(sample))
+        """The language of the document."""
+        return document_language(self.document)
 
     @cached_property
-    def holes(self) -> list[Range]:
+    def excluded(self) -> list[Range]:
         """The ranges that are never content."""
         return [(block.start, block.end) for block in self.document.blocks if block.kind in self.left_out]
 
     @cached_property
-    def _hole_starts(self) -> list[int]:
-        return [start for start, _ in self.holes]
+    def _excluded_starts(self) -> list[int]:
+        return [start for start, _ in self.excluded]
 
     @cached_property
-    def _hole_tokens(self) -> list[int]:
-        """The tokens of the holes, added up from the first."""
-        return list(accumulate((self.tokens.count(*hole) for hole in self.holes), initial=0))
+    def _excluded_tokens(self) -> list[int]:
+        """The tokens of the excluded ranges, added up from the first."""
+        return list(accumulate((self.tokens.count(*one) for one in self.excluded), initial=0))
 
     def prefix(self, block: int) -> tuple[str, int]:
-        """Give what the template puts before a chunk that starts with this block, and its tokens."""
-        if self.bare:
+        """Return what the template puts before a chunk that starts with this block, and its tokens."""
+        if self.no_prefix:
             return "", 0
         return self._template.prefix(self.document.blocks[block].headings_path)
 
     def prefix_tokens(self, prefix: str) -> int:
-        """Give the tokens of what a template wrote, counted once."""
+        """Return the tokens of a prefix, counted once."""
         return self._template.tokens(prefix)
 
     def room(self, block: int) -> int:
-        """How many tokens are left for context and core of a chunk that starts with this block."""
+        """Return how many tokens are left for context and core of a chunk that starts with this block."""
         return self.limit - self.added - self.prefix(block)[1]
 
-    def has_holes(self, start: int, end: int) -> bool:
-        """Whether something inside a range is never content."""
-        starts = self._hole_starts
+    def has_excluded(self, start: int, end: int) -> bool:
+        """Whether a range contains something that is never content."""
+        starts = self._excluded_starts
         return bool(starts) and bisect_left(starts, end) > bisect_left(starts, start)
 
     def content_tokens(self, start: int, end: int) -> int:
-        """Tokens of a range by subtraction, without what is never content."""
+        """Return the tokens of a range by subtraction, without what is never content."""
         size = self.tokens.count(start, end)
-        starts = self._hole_starts
+        starts = self._excluded_starts
         if not starts:
             return size
-        return size - self._hole_tokens[bisect_left(starts, end)] + self._hole_tokens[bisect_left(starts, start)]
+        sums = self._excluded_tokens
+        return size - sums[bisect_left(starts, end)] + sums[bisect_left(starts, start)]
 
     def core_fits(self, start: int, end: int, guess: int, limit: int) -> bool:
         """Whether a core fits that is guessed to have so many tokens; counted exactly when it is close."""
@@ -119,24 +110,24 @@ class ChunkingTask:
             return True
         if guess - NEAR > limit:
             return False
-        if not self.has_holes(start, end):
+        if not self.has_excluded(start, end):
             return self.tokens.exact(start, end) <= limit
         pieces = "\n\n".join(self.text[low:high] for low, high in self.core_ranges(start, end))
         return self.tokens.tokenizer.count(pieces) - self.added <= limit
 
     def core_ranges(self, start: int, end: int) -> list[Range]:
-        """Give a range without what is never content, each piece trimmed but for the outer edges."""
-        holes = self.holes
-        if not holes:
+        """Return a range without what is never content, each piece trimmed but for the outer edges."""
+        excluded = self.excluded
+        if not excluded:
             return [(start, end)]
-        low = bisect_left(holes, (start,))
-        low = low - 1 if low and holes[low - 1][1] > start else low
-        high = bisect_left(holes, (end,))
+        low = bisect_left(excluded, (start,))
+        low = low - 1 if low and excluded[low - 1][1] > start else low
+        high = bisect_left(excluded, (end,))
         ranges, position = [], start
-        for hole in holes[low:high]:
-            if hole[0] > position and (piece := trimmed(self.text, position, hole[0])):
+        for low_end, high_end in excluded[low:high]:
+            if low_end > position and (piece := trimmed(self.text, position, low_end)):
                 ranges.append((start if position == start else piece[0], piece[1]))
-            position = max(position, hole[1])
+            position = max(position, high_end)
         if not ranges and position == start:
             return [(start, end)]
         if position < end and (piece := trimmed(self.text, position, end)):

@@ -1,4 +1,4 @@
-"""What a template writes before the text for the embedder: title and headings, in at most half of the limit."""
+"""Templates: title and headings before the text for the embedder, in at most half of the limit."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ _LONGEST_TOKEN: Final = 16  # characters; longer tokens are runs of one characte
 
 
 class Template:
-    """Writes the lines of one document's chunks; what stands under the same headings is written and counted once."""
+    """The prefixes of one document's chunks; chunks under the same headings share one, which is counted once."""
 
     def __init__(self, options: Any, title: str | None, tokenizer: Tokenizer, limit: int) -> None:
-        """Keep what the lines depend on."""
+        """Store what the prefixes depend on."""
         self._name: str = options.template
         self._levels: int = options.max_heading_levels if options.template == "tags" else 1
         self._tokenizer = tokenizer
         self._half = limit // 2 - tokenizer.added
         self._longest = min(limit, 1 << 16) * _LONGEST_TOKEN
         self._title = title or ""
-        if self._name == "tags":  # a strategy that doesn't declare which tags it wants gets both
+        if self._name == "tags":  # a strategy without options for its tags gets both
             self._title = self._title if getattr(options, "include_page_tag", True) else ""
             self._levels = self._levels if getattr(options, "include_section_tag", True) else 0
         self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
         self._counted: dict[str, int] = {}
 
     def prefix(self, path: tuple[str, ...]) -> tuple[str, int]:
-        """Give the lines for a chunk under these headings, and their tokens."""
+        """Return the prefix of a chunk under these headings, and its tokens."""
         if path not in self._prefixes:
             self._prefixes[path] = self._fitted(path)
         return self._prefixes[path]
 
     def tokens(self, prefix: str) -> int:
-        """Give the tokens of what was written, counted once."""
+        """Return the tokens of a prefix, counted once."""
         if prefix not in self._counted:
             self._counted[prefix] = self._tokenizer.count(prefix) - self._tokenizer.added
         return self._counted[prefix]
 
     def _fitted(self, path: tuple[str, ...]) -> tuple[str, int]:
-        """Write the lines in at most half of the limit: outer headings go first, then words of the title."""
+        """Return a prefix of at most half of the limit: outer headings are dropped first, then words of the title."""
         half, longest = self._half, self._longest
         title = " ".join(self._title[:longest].split())
         headings = tuple(
             name if len(name) <= longest else "" for name in path[max(len(path) - self._levels, 0) :]
-        )  # too long: as if none
-        while len(headings) > 1 and self._priced(title, headings)[1] > half:
+        )  # a heading that is too long is dropped
+        while len(headings) > 1 and self._counted_prefix(title, headings)[1] > half:
             headings = headings[1:]
-        if headings and (not headings[0] or self._priced("", headings)[1] > half):
+        if headings and (not headings[0] or self._counted_prefix("", headings)[1] > half):
             headings = ()
         low = high = len(title)
-        if self._priced(title, headings)[1] > half:
+        if self._counted_prefix(title, headings)[1] > half:
             low = 0
         while low < high:  # the longest beginning of the title that fits
             middle = (low + high + 1) // 2
-            fits = self._priced(_shortened(title, middle), headings)[1] <= half
+            fits = self._counted_prefix(_shortened(title, middle), headings)[1] <= half
             low, high = (middle, high) if fits else (low, middle - 1)
-        found = self._priced(_shortened(title, low), headings)
+        found = self._counted_prefix(_shortened(title, low), headings)
         return found if found[1] <= half else ("", 0)
 
-    def _priced(self, title: str, headings: Sequence[str]) -> tuple[str, int]:
+    def _counted_prefix(self, title: str, headings: Sequence[str]) -> tuple[str, int]:
         prefix = _written(self._name, title, headings)
         return prefix, self._tokenizer.count(prefix) - self._tokenizer.added if prefix else 0
 

@@ -86,9 +86,9 @@ def _ending_cleanly() -> Iterator[None]:
 
 def _run(given: list[str]) -> int:
     from spanwise.cli.arguments import parsed
-    from spanwise.cli.output import OutputError
     from spanwise.errors import SpanwiseError
     from spanwise.native.gc_pause import collect_seldom
+    from spanwise.records.writers import OutputError
 
     try:
         arguments = parsed(given)

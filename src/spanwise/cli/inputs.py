@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, Final
 
 from spanwise.cli.terminal import Progress, Screen, one_line
-from spanwise.errors import OptionError, SpanwiseError
+from spanwise.errors import OptionError, SpanwiseError, UnreadableError
 from spanwise.pipeline.settings import (
     Config,
     Layer,
@@ -20,8 +21,9 @@ from spanwise.pipeline.settings import (
     plan_layer,
     tenants_plan,
 )
-from spanwise.readers import EXTENSIONS
-from spanwise.sources.folder import FoundFiles, Patterns
+from spanwise.readers import EXTENSIONS, ReadOptions, has_reader, piped_format
+from spanwise.sources.folder import FoundFiles, Patterns, find_files
+from spanwise.sources.item import SourceItem
 
 
 def config_of(arguments: argparse.Namespace, *, any_tenant: bool = False) -> Config:
@@ -103,17 +105,32 @@ def prepared_folder(folder: str | None) -> str | None:
     return folder
 
 
+def files_of(config: Config, arguments: argparse.Namespace, paths: Sequence[str]) -> FoundFiles:
+    """Return the files that paths name, by the patterns of the command line and the config file."""
+    include, exclude = (patterns_of(config, arguments, name) for name in ("include", "exclude"))
+    known = (lambda _: True) if arguments.input_format and arguments.include else has_reader
+    return find_files(paths, known=known, include=include, exclude=exclude)
+
+
+def reading_of(arguments: argparse.Namespace) -> ReadOptions:
+    """Return how files are to be read."""
+    return ReadOptions(arguments.password, prepared_folder(arguments.figures), arguments.keep_all)
+
+
+def piped_item(arguments: argparse.Namespace) -> SourceItem:
+    """Return what is piped in as a source item."""
+    if sys.stdin is None:
+        raise UnreadableError("-", "can't be read: stdin is closed")
+    data = sys.stdin.buffer.read()
+    return SourceItem("-", len(data), arguments.input_format or piped_format(data), data=data)
+
+
 def refuse_to_overwrite(output: str | None, files: list[str], flag: str = "-o") -> None:
     """Refuse to write chunks over the document that they come from."""
     if output and os.path.exists(output):  # noqa: PTH110 - the other way raises for a name that is too long
         place = os.path.realpath(output)
         if any(os.path.realpath(file) == place for file in files):
             raise OptionError(flag, "is one of the documents", value=output, hint="name another file")
-
-
-def has_reader(file: str) -> bool:
-    """Whether a file's extension is one that a reader knows."""
-    return PurePath(file).suffix.lower() in EXTENSIONS
 
 
 def nothing_found(found: FoundFiles) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from spanwise.chunking.proposers import Estimate, ProposerReport, estimated
@@ -12,29 +13,31 @@ from spanwise.chunking.strategies.smart import SmartOptions
 from spanwise.cli.terminal import Screen, counted, print_json, table
 from spanwise.options import options_of
 from spanwise.pipeline.chunk import prepare
-from spanwise.pipeline.files import Job, Outcome, document_of, guarded, is_smart
+from spanwise.pipeline.jobs import Job
+from spanwise.pipeline.process import Outcome, guarded, read_job
 
 
-def dry_run(jobs: Sequence[Job], *, as_json: bool) -> list[Outcome]:
-    """Say what `chunk` would send, and give the files that can't be read."""
+def dry_run(jobs: Sequence[Job], *, as_json: bool) -> list[Outcome[Estimate]]:
+    """Show what `chunk` would send, and return the outcomes of files that can't be read."""
     known: set[bytes] = set()
     total = Estimate(cost=0.0)
-    failed: list[Outcome] = []
+    failed: list[Outcome[Estimate]] = []
 
-    def estimate(job: Job) -> Estimate:
-        document, _ = document_of(job)
+    def estimate(job: Job) -> Outcome[Estimate]:
+        _, document = read_job(job)
         settings = job.settings
-        return estimated(prepare(document, settings.strategy, settings.tokenizer, (), settings.options).task, known)
+        task = prepare(document, settings.strategy, settings.tokenizer, settings.options).task
+        return Outcome(job, estimated(task, known))
 
-    asked = [job for job in jobs if is_smart(job)]
+    asked = [job for job in jobs if job.asks_model]
     for settings in {id(job.settings): job.settings for job in asked}.values():
         check_prices(options_of(SmartOptions, settings.options))
     for job in asked:
-        found = guarded(job, estimate)
-        if isinstance(found, Outcome):
-            failed.append(found)
+        outcome = guarded(job, partial(estimate, job))
+        if outcome.value is None:
+            failed.append(outcome)
         else:
-            total += found
+            total += outcome.value
     facts = {
         "documents": len(jobs), "asked_about": len(asked) - len(failed), "windows": total.windows,
         "cached": total.cached, "calls": total.calls, "input_tokens": total.input_tokens,

@@ -1,1 +1,1 @@
-"""The values that everything else is made of: Document, Block, Part, Page, Metadata, and Span."""
+"""The data classes that all other packages use: Document, Block, Part, Page, Metadata, and Span."""

@@ -1,7 +1,7 @@
-"""Document, Block, Page, Metadata: what a reader makes and everything else looks at.
+"""Document, Block, Part, Page, Metadata and Link: the result of reading a source.
 
-A document owns its text once; a block is a range of it. All values are frozen and checked at birth. `Block`, `Part`
-and `Page` are named tuples because a reader makes them by the ten thousand.
+A document owns its text once; a block is a range of it. All values are frozen and checked on creation. `Block`, `Part`
+and `Page` are named tuples because a reader creates them by the ten thousand.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ KINDS: Final = frozenset({
 })  # fmt: skip
 HEADING_LEVELS: Final = range(1, 7)
 LEFT_OUT_KINDS: Final = frozenset({"front_matter", "comment", "definition"})
-"""Kinds that are never content, in no strategy."""
+"""Kinds that are not content in any strategy."""
 
 _LABEL: Final = re.compile(r"^[ \t]{0,3}\[([^\]]+)\]:", re.MULTILINE)
 
 BARRIER: Final = "\ufffc"
-"""What a page shows as no text (a field of a form): the words on its two sides can't be searched for together."""
+"""Stands for something visible that is no text (a form field): the texts on its two sides can't be found together."""
 
 SourceRef = Mapping[str, Any]
 
@@ -50,7 +50,7 @@ class _PartFields(NamedTuple):
 class Part(_PartFields):
     """An item of a list (its nested items are its own `parts`) or a row of a table.
 
-    The header row of a table holds its delimiter row too, and says so with `header`.
+    The first row of a table includes its delimiter row, and has `header` set.
     """
 
     __slots__ = ()
@@ -64,7 +64,7 @@ class Part(_PartFields):
         header: bool = False,
         block_id: str | None = None,
     ) -> Part:
-        """Refuse an empty or reversed range."""
+        """Raise DocumentError if the range is empty or reversed."""
         start, end = index(start), index(end)
         if not 0 <= start < end:
             raise DocumentError("part", "must have 0 <= start < end", value=(start, end))
@@ -102,7 +102,7 @@ class Block(_BlockFields):
         block_id: str | None = None,
         source_ref: SourceRef | None = None,
     ) -> Block:
-        """Refuse an unknown kind, an empty range, and a level where there is no heading."""
+        """Raise DocumentError for an unknown kind, an empty range, a wrong level, or parts outside the range."""
         if kind not in KINDS:
             raise DocumentError("kind", "is not a kind of block", value=kind, hint=did_you_mean(str(kind), KINDS))
         start, end = index(start), index(end)
@@ -123,12 +123,12 @@ class Block(_BlockFields):
 
 
 def is_headless(block: Block) -> bool:
-    """Whether a table goes on with one on the page before, where its head stands."""
+    """Whether a block is a table that continues one on the page before, which has the head."""
     return block.kind == "table" and bool(block.parts) and not block.parts[0].header
 
 
 def table_head(blocks: Sequence[Block], index: int) -> Part | None:
-    """Find the head of a table: its own, or, where it goes on over pages, that of the table it goes on with."""
+    """Return the head of a table: its own, or that of the table it continues from the page before."""
     while index >= 0 and blocks[index].kind == "table" and blocks[index].parts:
         if not is_headless(blocks[index]):
             return blocks[index].parts[0]
@@ -137,7 +137,7 @@ def table_head(blocks: Sequence[Block], index: int) -> Part | None:
 
 
 def clipped(block: Block, start: int, end: int) -> Block:
-    """Give what of a block lies in a range, with the parts that are there."""
+    """Return the part of a block inside a range, with its parts clipped as well."""
     if start <= block.start and end >= block.end:
         return block
     start, end = max(start, block.start), min(end, block.end)
@@ -145,14 +145,14 @@ def clipped(block: Block, start: int, end: int) -> Block:
 
 
 def _clipped_parts(parts: tuple[Part, ...], start: int, end: int) -> tuple[Part, ...]:
-    """Find the parts of a range; only the first and the last can reach beyond it."""
+    """Return the parts inside a range; only the first and the last can reach beyond it."""
     low = bisect_right(parts, start, key=lambda part: part.end)
     inside = list(parts[low : bisect_left(parts, end, low, key=lambda part: part.start)])
-    for place in {0, len(inside) - 1} if inside else ():
-        part = inside[place]
+    for number in {0, len(inside) - 1} if inside else ():
+        part = inside[number]
         if part.start < start or part.end > end:
             low, high = max(part.start, start), min(part.end, end)
-            inside[place] = part._replace(start=low, end=high, parts=_clipped_parts(part.parts, low, high))
+            inside[number] = part._replace(start=low, end=high, parts=_clipped_parts(part.parts, low, high))
     return tuple(inside)
 
 
@@ -165,9 +165,9 @@ class Page(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Something of the source that is not in the text, or not as it was, and why.
+    """Something of the source that is not in the text, or was changed, and why.
 
-    What is `usual` (page numbers, running titles) is listed, but nobody needs to be warned of it.
+    What is `usual` (page numbers, running titles) is listed without a warning.
     """
 
     reason: str
@@ -177,7 +177,7 @@ class LeftOut(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """Text that a page shows in one stretch; `offset` characters of the page stand before it."""
+    """A run of visible text of the rendered page, with its offset in characters of the page."""
 
     offset: int
     text: str
@@ -185,7 +185,7 @@ class Shown(NamedTuple):
 
 
 class Link(NamedTuple):
-    """An outgoing link; `heading` and `block_id` only where the source names them apart."""
+    """An outgoing link; `heading` and `block_id` only where the source states them separately."""
 
     target: str
     text: str
@@ -193,7 +193,7 @@ class Link(NamedTuple):
     block_id: str | None = None
 
     def to_dict(self) -> dict[str, str | None]:
-        """Give the link as JSON-ready values; `heading` and `block_id` only when they are known."""
+        """Return the link as JSON-ready values; `heading` and `block_id` only when one is known."""
         record: dict[str, str | None] = {"target": self.target, "text": self.text}
         if self.heading is not None or self.block_id is not None:
             record |= {"heading": self.heading, "block_id": self.block_id}
@@ -202,7 +202,7 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """What is known of a document besides its text; keys of your own go into `extra`."""
+    """The metadata of a document; keys of your own go into `extra`."""
 
     document_id: str = ""
     tenant_id: str | None = None
@@ -221,10 +221,10 @@ class Metadata:
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        """Check every field's type; make lists tuples and `extra` read-only."""
-        words = _words_of(self)
-        if not ({*map(type, words)} <= _WORD_TYPES and is_text("".join(filter(None, words)))):  # one step for all
-            for name, value in zip(_WORDS, words, strict=True):
+        """Check the type of every field; convert lists to tuples and make `extra` read-only."""
+        texts = _texts_of(self)
+        if not ({*map(type, texts)} <= _TEXT_TYPES and is_text("".join(filter(None, texts)))):  # one check for all
+            for name, value in zip(_TEXT_FIELDS, texts, strict=True):
                 if value is not None and not (isinstance(value, str) and is_text(value)):
                     raise OptionError(name, "must be a string of whole characters", value=value)
         for name, kind in (("labels", str), ("links", Link)):
@@ -249,12 +249,12 @@ class Metadata:
         object.__setattr__(self, "extra", MappingProxyType(extra))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let the metadata travel: a read-only view can't be pickled, what it shows can."""
+        """Support pickling: a read-only view can't be pickled, a copy of it can."""
         return Metadata.of, ({name: getattr(self, name) for name in _METADATA} | {"extra": dict(self.extra)},)
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Metadata:
-        """Build from keywords; an unknown one is refused, because it is most likely a typo."""
+        """Build from keywords; raise OptionError for an unknown one, which is most likely a typo."""
         for name in given:
             if name not in _METADATA:
                 hint = f'{did_you_mean(name, _METADATA)} (keys of your own: extra={{"{name}": …}})'
@@ -262,7 +262,7 @@ class Metadata:
         return cls(**given)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all fields as JSON-ready values."""
+        """Return all fields as JSON-ready values."""
         record = {name: getattr(self, name) for name in _METADATA}
         return record | {
             "labels": list(self.labels),
@@ -272,9 +272,9 @@ class Metadata:
 
 
 _METADATA: Final = tuple(f.name for f in fields(Metadata))
-_WORDS: Final = tuple(name for name in _METADATA if name not in {"labels", "page_version", "links", "extra"})
-_words_of: Final = attrgetter(*_WORDS)
-_WORD_TYPES: Final = {str, type(None)}
+_TEXT_FIELDS: Final = tuple(name for name in _METADATA if name not in {"labels", "page_version", "links", "extra"})
+_texts_of: Final = attrgetter(*_TEXT_FIELDS)
+_TEXT_TYPES: Final = {str, type(None)}
 
 
 def _is_json(value: object) -> bool:
@@ -294,20 +294,20 @@ def _is_iso(stamp: str) -> bool:
 
 
 def derived_document_id(metadata: Mapping[str, Any], text: str) -> str:
-    """Name a document by its tenant and source, or, without a source, by its text; never by time or chance."""
+    """Return the id of a document: a hash of its tenant and source, or, without a source, of its tenant and text."""
     source = metadata.get("source_url") or metadata.get("file_path")
     kind, name = ("source", str(source)) if source else ("text", text)
     digest = hashlib.sha256(_bytes(f"{metadata.get('tenant_id') or ''}\x1f{kind}:"))
-    digest.update(_bytes(name))  # apart, because the text is long and its bytes may be known already
+    digest.update(_bytes(name))  # separate, because the text is long and Python may have its bytes cached
     return digest.hexdigest()[:32]
 
 
-def _bytes(words: str) -> bytes:
-    return words.encode() if is_text(words) else words.encode("utf-8", "surrogatepass")  # refused afterwards
+def _bytes(text: str) -> bytes:
+    return text.encode() if is_text(text) else text.encode("utf-8", "surrogatepass")  # rejected afterwards
 
 
 def _misplaced(text: str, blocks: tuple[Block, ...], wrong: int) -> DocumentError:
-    """Say what is wrong with a block, or with what stands after the last."""
+    """Return the error for the block at index `wrong`, or for the text after the last block."""
     reached = blocks[wrong - 1].end if wrong else 0
     start, end = (blocks[wrong].start, blocks[wrong].end) if wrong < len(blocks) else (len(text), len(text) + 1)
     if start < reached or end <= start:
@@ -319,7 +319,7 @@ def _misplaced(text: str, blocks: tuple[Block, ...], wrong: int) -> DocumentErro
 
 @dataclass(frozen=True)
 class Document:
-    """Normalized text, its blocks and pages, and what is known of it."""
+    """A normalized text with its blocks, pages and metadata."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -327,12 +327,12 @@ class Document:
     metadata: Metadata = field(default_factory=Metadata)
     left_out: tuple[LeftOut, ...] = ()
     link_starts: tuple[int, ...] = ()
-    """Where each of `metadata.links` stands in the text; empty where that isn't known."""
+    """The position of each of `metadata.links` in the text; empty where it isn't known."""
     shown: tuple[Shown, ...] = field(default=(), repr=False)
-    """All that the source's page shows, with what was left out; empty where the text says it itself."""
+    """All visible text of the rendered source, with what was left out; empty where it is that of `text`."""
 
     def __post_init__(self) -> None:
-        """Check that blocks ascend inside the text and leave nothing visible out, and that the document has an id."""
+        """Raise DocumentError unless blocks ascend and cover all visible text, and the document has an id."""
         object.__setattr__(self, "blocks", tuple(self.blocks))
         object.__setattr__(self, "pages", tuple(self.pages))
         text = self.text
@@ -349,16 +349,16 @@ class Document:
 
     @property
     def document_id(self) -> str:
-        """The id that all chunks of this document carry."""
+        """The id that all chunks of this document share."""
         return self.metadata.document_id
 
     @cached_property
     def link_labels(self) -> frozenset[str]:
-        """The labels that link reference definitions give, in lower case."""
+        """The labels of link reference definitions, in lower case."""
         spans = (self.text[block.start : block.end] for block in self.blocks if block.kind == "definition")
         return frozenset(label.casefold() for span in spans for label in _LABEL.findall(span))
 
     @cached_property
     def block_starts(self) -> list[int]:
-        """Where each block starts, for finding blocks by position."""
+        """The start of each block, for finding blocks by position."""
         return [block.start for block in self.blocks]

@@ -1,4 +1,4 @@
-"""One position in three measures: characters (Python), UTF-8 bytes (Rust, files), UTF-16 units (JavaScript, Java)."""
+"""Positions in three units: characters (Python), UTF-8 bytes (Rust, files), UTF-16 units (JavaScript, Java)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 
 
 def utf8_offsets(text: str, positions: Sequence[int]) -> list[int]:
-    """Turn ascending character positions into UTF-8 byte positions."""
+    """Convert ascending character positions to UTF-8 byte offsets."""
     return _measured(text, positions, lambda piece: len(piece.encode()))
 
 
 def utf16_offsets(text: str, positions: Sequence[int]) -> list[int]:
-    """Turn ascending character positions into UTF-16 unit positions."""
+    """Convert ascending character positions to UTF-16 unit offsets."""
     return _measured(text, positions, lambda piece: len(piece.encode("utf-16-le")) // 2)
 
 

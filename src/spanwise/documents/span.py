@@ -1,4 +1,4 @@
-"""Span and its algebra: half-open ranges of integers, nothing else."""
+"""Span, a half-open range of integers, and functions that divide ranges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Span(_SpanFields):
     __slots__ = ()
 
     def __new__(cls, start: int, end: int) -> Span:
-        """Refuse an empty, reversed or negative range."""
+        """Raise DocumentError if the range is empty, reversed or negative."""
         if not 0 <= start < end:
             raise DocumentError("span", "must have 0 <= start < end", value=(start, end))
         return tuple.__new__(cls, (start, end))
@@ -34,16 +34,16 @@ class Span(_SpanFields):
 
 
 def between(cuts: Sequence[int], start: int, end: int) -> list[tuple[int, int]]:
-    """Give the ranges that `cuts` (ascending, inside) divide `[start, end)` into."""
+    """Return the ranges that `cuts` (ascending, inside) divide `[start, end)` into."""
     if not cuts:
         return [(start, end)]
     return [(start, cuts[0]), *zip(cuts, (*cuts[1:], end), strict=True)]
 
 
-def without(holes: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
-    """Give `[start, end)` less the `holes` (ascending, disjoint)."""
+def without(excluded: Iterable[tuple[int, int]], start: int, end: int) -> list[tuple[int, int]]:
+    """Return the parts of `[start, end)` outside the `excluded` ranges (ascending, disjoint)."""
     left = []
-    for low, high in holes:
+    for low, high in excluded:
         if high <= start or low >= end:
             continue
         if low > start:

@@ -1,4 +1,4 @@
-"""Embedders: texts to vectors, by a model that the user chose."""
+"""Embedders, which turn texts into vectors with a model that the user chose."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name: a store remembers it and refuses another; `embedder_of` gives the embedder for it."""
+        """The model's name: a store records it and rejects another; `embedder_of` returns the embedder for it."""
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """The number of components of a vector."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Give a vector of length one for each text of a document, a row each; zeros where a text says nothing."""
+        """Return a row for each text of a document: a vector of length one, or zeros for a blank text."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Give the vector of a question."""
+        """Return the vector of a query."""
 
 
 def _auto(model: str) -> Embedder | None:
@@ -44,7 +44,7 @@ def _none(model: str) -> None:
 
 
 def _openai(model: str) -> Embedder:
-    from spanwise.embedding.endpoint import EndpointEmbedder  # with all of HTTP, which nobody else needs
+    from spanwise.embedding.endpoint import EndpointEmbedder  # imports all of HTTP, which only this embedder needs
 
     return EndpointEmbedder(model)
 
@@ -56,11 +56,11 @@ EMBEDDERS: Final[dict[str, tuple[Callable[[str], Embedder | None], str]]] = {
     "sentence-transformers": (TransformerEmbedder, "BAAI/bge-m3"),
     "openai": (_openai, "text-embedding-3-small"),
 }
-"""What makes an embedder, and a model's name for those that want one after a colon."""
+"""For each kind: the function that creates an embedder, and an example model if one must follow a colon."""
 
 
 def embedder_of(chosen: str | Embedder | None) -> Embedder | None:
-    """Give the embedder of that name; None where there shall be none."""
+    """Return the embedder of a name; None for no embedder."""
     if chosen is None or not isinstance(chosen, str):
         return chosen
     kind, colon, model = chosen.partition(":")
@@ -75,7 +75,7 @@ def embedder_of(chosen: str | Embedder | None) -> Embedder | None:
 
 
 def note_of(chosen: str | Embedder | None) -> str | None:
-    """Say what a user should know of a choice: that nothing but words is searched, because an extra is missing."""
+    """Return a message for the user if a missing extra limits search to words, else None."""
     if chosen == "auto" and not is_installed():
         return f"no embedder is installed, so words alone are searched; {EXTRA} adds one"
     return None

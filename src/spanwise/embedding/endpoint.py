@@ -1,6 +1,6 @@
-"""Models behind an endpoint that speaks OpenAI's language: OpenAI's own, or one of the many that copy it.
+"""Models behind an endpoint with OpenAI's API: OpenAI's own, or one of the many compatible ones.
 
-`SPANWISE_EMBEDDING_URL` and `SPANWISE_EMBEDDING_KEY` say where and with which key; without them, `OPENAI_BASE_URL` and
+`SPANWISE_EMBEDDING_URL` and `SPANWISE_EMBEDDING_KEY` set its address and key; without them, `OPENAI_BASE_URL` and
 `OPENAI_API_KEY`. The key goes into one header and nowhere else.
 """
 
@@ -28,18 +28,18 @@ KIND: Final = "openai"
 
 _OPENAI: Final = "https://api.openai.com/v1"
 _DIMENSIONS: Final = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
-"""What OpenAI's own models give; any other is asked."""
+"""The dimensions of OpenAI's own models; for any other, the endpoint is asked."""
 
 _LONGEST: Final = 20_000  # characters of one text
 _TEXTS, _CHARACTERS = 64, 200_000  # of one request
 _TRIES: Final = 4
-_PASSING: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})  # answers that may be others in a moment
+_PASSING: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})  # status codes worth another try
 _LONGEST_PAUSE: Final = 30.0
 _LARGEST_ANSWER: Final = 64_000_000
 
 
 class _PassingError(Exception):
-    """What may go well next time, and how long the endpoint asks to wait."""
+    """A failure worth another try, after the pause that the endpoint asks for."""
 
     def __init__(self, reason: str, pause: float = 0.0) -> None:
         super().__init__(reason)
@@ -58,7 +58,7 @@ class EndpointEmbedder:
         timeout: float = 30.0,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Take what isn't said from the environment."""
+        """Take the address and the key from the environment if they aren't given."""
         chosen = url or os.environ.get("SPANWISE_EMBEDDING_URL") or os.environ.get("OPENAI_BASE_URL") or _OPENAI
         self._url = chosen.rstrip("/") + "/embeddings"
         if not self._url.startswith(("https://", "http://")):
@@ -72,23 +72,25 @@ class EndpointEmbedder:
 
     @cached_property
     def dimension(self) -> int:
-        """Give what is known of the model, else ask for the vector of one word."""
+        """The known dimension of the model, else that of the vector of one word."""
         if self._url.startswith(_OPENAI) and self._model in _DIMENSIONS:
             return _DIMENSIONS[self._model]
         return len(self._answer(["dimension"])[0])
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Give a row for each text, of zeros for one that says nothing."""
+        """Return a row for each text, of zeros for a blank one."""
         import numpy as np
 
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        kept, places = nonblank_texts(texts, _LONGEST)
+        kept, indices = nonblank_texts(texts, _LONGEST)
         if kept:
-            rows[places] = unit_rows([row for batch in batches(kept, _TEXTS, _CHARACTERS) for row in self._rows(batch)])
+            rows[indices] = unit_rows(
+                [row for batch in batches(kept, _TEXTS, _CHARACTERS) for row in self._rows(batch)]
+            )
         return rows
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Give the vector of a question; such endpoints make no difference between questions and answers."""
+        """Return the vector of a query; such endpoints don't distinguish queries from documents."""
         row: NDArray[np.float32] = self.embed([text])[0]
         return row
 
@@ -100,7 +102,7 @@ class EndpointEmbedder:
         return rows
 
     def _answer(self, texts: Sequence[str]) -> list[list[float]]:
-        """Ask until there is an answer, a little later each time; what won't get better is said at once."""
+        """Request the vectors, with increasing pauses between tries; a permanent error is raised at once."""
         for number in range(_TRIES):
             try:
                 return _vectors(self._sent(texts), len(texts))
@@ -131,21 +133,21 @@ class EndpointEmbedder:
     def _refused(self, error: urllib.error.HTTPError) -> Exception:
         if error.code in _PASSING:
             return _PassingError(f"answered {error.code} ({error.reason})", _seconds(error.headers.get("Retry-After")))
-        words = " ".join(error.read(2_000).decode("utf-8", "replace").split())
+        message = " ".join(error.read(2_000).decode("utf-8", "replace").split())
         if self._key:
-            words = words.replace(self._key, "…")
+            message = message.replace(self._key, "…")
         hint = "is the key right?" if error.code in (401, 403) else None
-        return self._error(f"answered {error.code} ({error.reason}): {words[:300]}", hint)
+        return self._error(f"answered {error.code} ({error.reason}): {message[:300]}", hint)
 
     def _error(self, rule: str, hint: str | None = None) -> EndpointError:
         return EndpointError(self._url, f"{rule} when {self.name} was asked", hint=hint)
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A key isn't carried on to another place."""
+    """A handler that follows no redirect, so that the key isn't sent to another host."""
 
     def redirect_request(self, *_: Any) -> None:
-        """Follow nothing: the answer then counts as an error."""
+        """Return None: the answer then counts as an error."""
 
 
 def _opener() -> urllib.request.OpenerDirector:
@@ -153,11 +155,11 @@ def _opener() -> urllib.request.OpenerDirector:
 
 
 def _vectors(answer: bytes, count: int) -> list[list[float]]:
-    """Read the vectors of an answer, in the order of the texts; a broken answer may be whole next time."""
+    """Return the vectors of an answer, in the order of the texts; a broken answer is worth another try."""
     try:
         rows = json.loads(answer)["data"]
-        by_place = {int(row.get("index", place)): row["embedding"] for place, row in enumerate(rows)}
-        vectors = [[float(number) for number in by_place[place]] for place in range(count)]
+        by_index = {int(row.get("index", number)): row["embedding"] for number, row in enumerate(rows)}
+        vectors = [[float(value) for value in by_index[number]] for number in range(count)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise _PassingError("gave an answer that can't be read as one vector for each text") from error
     if len(rows) != count or not all(math.isfinite(number) for row in vectors for number in row) or not all(vectors):
@@ -165,8 +167,8 @@ def _vectors(answer: bytes, count: int) -> list[list[float]]:
     return vectors
 
 
-def _seconds(said_by_server: str | None) -> float:
+def _seconds(retry_after: str | None) -> float:
     try:
-        return max(0.0, float(said_by_server or 0))
+        return max(0.0, float(retry_after or 0))
     except ValueError:  # a date
         return 0.0

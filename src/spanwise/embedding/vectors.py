@@ -1,4 +1,4 @@
-"""Rows of numbers: of length one, and as small integers."""
+"""Vectors as rows of arrays: scaled to length one, and quantized; and the batches of texts they are made from."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def unit_rows(rows: ArrayLike) -> NDArray[np.float32]:
-    """Give rows the length one; a row of zeros stays as it is, and is near to nothing."""
+    """Return rows scaled to length one; a row of zeros stays as it is, and is similar to nothing."""
     import numpy as np
 
     vectors = np.asarray(rows, dtype=np.float32)
@@ -20,7 +20,7 @@ def unit_rows(rows: ArrayLike) -> NDArray[np.float32]:
 
 
 def quantized(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Give vectors of length one as small integers: 127 stands for one."""
+    """Return vectors of length one as 8-bit integers: 127 stands for one."""
     import numpy as np
 
     small: NDArray[np.int8] = np.clip(np.rint(vectors * 127.0), -127, 127).astype(np.int8)
@@ -28,23 +28,23 @@ def quantized(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
 
 
 def nonblank_texts(texts: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
-    """Give the texts that say something, at most so long and fit for UTF-8, and their places among all."""
-    kept = [(place, cleaned(text[:longest])) for place, text in enumerate(texts) if text.strip()]
-    return [text for _, text in kept], [place for place, _ in kept]
+    """Return the texts that aren't blank, cut at `longest` characters and valid as UTF-8, and their indices."""
+    kept = [(index, cleaned(text[:longest])) for index, text in enumerate(texts) if text.strip()]
+    return [text for _, text in kept], [index for index, _ in kept]
 
 
 def cleaned(text: str) -> str:
-    """Replace lone surrogates, which a query may hold."""
+    """Return a text with lone surrogates replaced, which a query may contain."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def batches(texts: Sequence[str], most: int, characters: int) -> Iterator[Sequence[str]]:
-    """Cut a list of texts where one more would be too many, or too many characters."""
+    """Yield slices of a list of texts, each of at most `most` texts and, unless it is one text, `characters`."""
     start, held = 0, 0
-    for place, text in enumerate(texts):
-        if place > start and (place - start >= most or held + len(text) > characters):
-            yield texts[start:place]
-            start, held = place, 0
+    for index, text in enumerate(texts):
+        if index > start and (index - start >= most or held + len(text) > characters):
+            yield texts[start:index]
+            start, held = index, 0
         held += len(text)
     if start < len(texts):
         yield texts[start:]

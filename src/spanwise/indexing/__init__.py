@@ -1,5 +1,5 @@
-"""Indexing: from files to what a store holds of them, doing no more than what changed.
+"""Indexing: from documents to what a store holds of them, doing no more than what changed.
 
-`naming` says which document a file is, `analysing` what of it goes into a store, `addresses` what links to and from it
-are called, `matching` what of that is there already, and `working` does the rest, batch by batch.
+`index` has the whole run, `identity` tells which document a file is, `entries` what of it goes into a store,
+`link_targets` what links to and from it are called, `diff` what of that is stored already; `writer` writes the rest.
 """

@@ -1,21 +1,22 @@
-"""The work of indexing: what changed is embedded and committed, a few documents at a time; what is safe is told."""
+"""Embed and commit what changed, a few documents at a time, and report each document when it is safe."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import orjson
 
+from spanwise.documents.document import derived_document_id
 from spanwise.embedding import Embedder, quantized
 from spanwise.errors import DocumentError, SpanwiseError
 from spanwise.indexing.diff import Matched, is_searched, matched
-from spanwise.indexing.entries import StoreEntries, Task, fingerprint_of
-from spanwise.indexing.identity import Named, is_taken
+from spanwise.indexing.entries import StoreEntries
+from spanwise.indexing.identity import is_taken
+from spanwise.pipeline.process import Outcome
+from spanwise.stores import StoreWriter
 from spanwise.stores.values import ChunkState, DocumentState, Entry, StoreChange
 
 _TEXTS: Final = 256  # to embed at once
@@ -24,39 +25,23 @@ _DOCUMENTS: Final = 128
 _SECONDS: Final = 2.0  # that a finished document waits at most for others
 
 
-class Ledger(Protocol):
-    """What is known of a tenant's documents, and where changes go."""
-
-    def known(self) -> dict[str, DocumentState]:
-        """Give the documents that are there."""
-
-    def chunks(self, document_id: str) -> list[ChunkState]:
-        """Give the chunks of a document, in order."""
-
-    def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
-        """Give the vectors that are already known, by what was embedded."""
-
-    def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
-        """Make the changes and remove documents."""
-
-
 class MissingStore:
     """The writer of a store that isn't there yet."""
 
     def known(self) -> dict[str, DocumentState]:
-        """Give nothing."""
+        """Return nothing."""
         return {}
 
     def chunks(self, document_id: str) -> list[ChunkState]:
-        """Give nothing."""
+        """Return nothing."""
         return []
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
-        """Give nothing."""
+        """Return nothing."""
         return {}
 
     def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
-        """Nothing is ever written here."""
+        """Raise: nothing is ever written here."""
         raise NotImplementedError
 
 
@@ -80,104 +65,85 @@ class DocumentReport(NamedTuple):
 class _Waiting(NamedTuple):
     """A document that is ready but for its vectors."""
 
-    analysed: StoreEntries
+    outcome: Outcome[StoreEntries]
+    document: StoreEntries
     found: Matched
     replaces: str | None
     status: str
 
 
-def split_unchanged(tasks: Sequence[Task], names: Sequence[Named]) -> tuple[list[Task], list[DocumentReport]]:
-    """Part the files that must be looked into from those whose documents are as they were."""
-    work: list[Task] = []
-    unchanged: list[DocumentReport] = []
-    for task, name in zip(tasks, names, strict=True):
-        if name.known and _fingerprint(task) == name.known.fingerprint:
-            chunks = name.known.chunks
-            unchanged.append(
-                DocumentReport(name.known.document_id, "unchanged", chunks, file=task.job.file, kept=chunks)
-            )
-        else:
-            work.append(task)
-    return work, unchanged
-
-
-def _fingerprint(task: Task) -> str | None:
-    with suppress(OSError, ValueError):  # who reads it tells
-        return fingerprint_of(task, Path(task.job.file).read_bytes())
-    return None
-
-
 class IndexWriter:
-    """One run over the documents of a tenant; `stage` is told how many chunks went through each stage."""
+    """Writes the documents of one run; `stage` is called with how many chunks went through a stage."""
 
     def __init__(
         self,
-        writer: Ledger,
+        writer: StoreWriter,
         embedder: Embedder | None,
         *,
         dry: bool = False,
         stage: Callable[[str, int], None] = lambda *_: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin; a dry run finds out what would be done, and does nothing."""
+        """Start a run; a dry one only finds out what would be done."""
         self._writer, self._embedder, self._dry, self._stage, self._clock = writer, embedder, dry, stage, clock
         self._known = writer.known()
-        self._by_place = {one.place: one for one in self._known.values() if one.place}
+        self._by_location = {one.place: one for one in self._known.values() if one.place}
         self._files: dict[str, str] = {}  # of the documents of this run
         self._waiting: list[_Waiting] = []
         self._since = 0.0
         self._would_embed: set[str] = set()
 
-    def through(
-        self, unchanged: Iterable[DocumentReport], analysed: Iterable[StoreEntries], gone: Sequence[DocumentState]
+    def write(
+        self, unchanged: Iterable[DocumentReport], outcomes: Iterable[Outcome[StoreEntries]]
     ) -> Iterator[DocumentReport]:
-        """Do all that is to be done, and tell of each document when it is safe."""
+        """Embed and commit documents, and yield a report on each when it is safe in the store."""
         for report in unchanged:
             self._files[report.document_id] = report.file or ""
             yield report
-        for outcome in analysed:
-            if outcome.source is None:
+        for outcome in outcomes:
+            if outcome.value is None:
                 yield self._failed(outcome, outcome.error)
                 continue
-            self._stage("chunk", len(outcome.entries))
-            if error := self._refused(outcome):
+            self._stage("chunk", len(outcome.value.entries))
+            if error := self._refused(outcome, outcome.value.source.document_id):
                 yield self._failed(outcome, error)
                 continue
-            self._wait(outcome)
+            self._wait(outcome, outcome.value)
             if self._is_time():
                 yield from self._flush()
         yield from self._flush()
-        yield from self._remove(gone)
 
-    def _failed(self, outcome: StoreEntries, error: SpanwiseError | None) -> DocumentReport:
-        """Tell of a file that can't be indexed; what the store has of it stays."""
-        known = self._by_place.get(outcome.place)
+    def _failed(self, outcome: Outcome[StoreEntries], error: SpanwiseError | None) -> DocumentReport:
+        """Report a file that can't be indexed; what the store has of it stays."""
+        item = outcome.job.item
+        known = self._by_location.get(item.location) if item.location else None
         if known:
-            self._files.setdefault(known.document_id, outcome.file)
-        name = known.document_id if known else outcome.document_id
-        return DocumentReport(name, "failed", known.chunks if known else 0, file=outcome.file, error=error)
+            self._files.setdefault(known.document_id, item.name)
+        document_id = known.document_id if known else _document_id(outcome)
+        return DocumentReport(document_id, "failed", known.chunks if known else 0, file=item.name, error=error)
 
-    def _refused(self, outcome: StoreEntries) -> SpanwiseError | None:
-        """Refuse an id that another file's document has."""
-        document_id = outcome.document_id
-        other = is_taken(document_id, outcome.place, self._known)
+    def _refused(self, outcome: Outcome[StoreEntries], document_id: str) -> SpanwiseError | None:
+        """Return an error for an id that another file's document has."""
+        location = outcome.job.item.location
+        other = is_taken(document_id, location, self._known) if location else None  # a given document replaces its own
         owner = self._files.get(document_id) or (other.place if other else None)
         if owner is None:
-            self._files[document_id] = outcome.file
+            self._files[document_id] = outcome.name
             return None
         hint = "give each file a document_id of its own, or none"
         return DocumentError("document_id", f"is also that of {owner}", value=document_id, hint=hint)
 
-    def _wait(self, outcome: StoreEntries) -> None:
-        document_id = outcome.document_id
+    def _wait(self, outcome: Outcome[StoreEntries], document: StoreEntries) -> None:
+        document_id, location = document.source.document_id, document.source.place
         is_known = document_id in self._known
         stored = self._writer.chunks(document_id) if is_known else []
-        found = matched(stored, outcome.entries, embedding=self._embedder is not None)
-        before = self._by_place.get(outcome.place)
+        found = matched(stored, document.entries, embedding=self._embedder is not None)
+        before = self._by_location.get(location) if location else None
         replaces = before.document_id if before and before.document_id != document_id else None
         if not self._waiting:
             self._since = self._clock()
-        self._waiting.append(_Waiting(outcome, found, replaces, "changed" if is_known else "added"))
+        status = "changed" if is_known else "added"
+        self._waiting.append(_Waiting(outcome, document, found, replaces, status))
 
     def _is_time(self) -> bool:
         written = sum(len(one.found.added) + len(one.found.moved) for one in self._waiting)
@@ -206,7 +172,7 @@ class IndexWriter:
             vectors |= self._embedded(missing)
             removed = [one.replaces for one in waiting if one.replaces]
             self._writer.commit([_change(one, vectors) for one in waiting], removed)
-            self._stage("write", sum(len(one.analysed.entries) for one in waiting))
+            self._stage("write", sum(len(one.document.entries) for one in waiting))
         told: set[str] = set()
         for one in waiting:
             fresh = {entry.content_hash for entry in _to_embed(one.found)} & missing.keys() - told
@@ -226,8 +192,8 @@ class IndexWriter:
             self._stage("embed", len(rows))
         return vectors
 
-    def _remove(self, gone: Sequence[DocumentState]) -> Iterator[DocumentReport]:
-        """Remove documents whose files are gone."""
+    def remove(self, gone: Sequence[DocumentState]) -> Iterator[DocumentReport]:
+        """Remove documents whose files are gone, and yield a report on each."""
         rest = [one for one in gone if one.document_id not in self._files]
         for at in range(0, len(rest), _DOCUMENTS):
             part = rest[at : at + _DOCUMENTS]
@@ -241,24 +207,31 @@ def _to_embed(found: Matched) -> list[Entry]:
 
 
 def _change(one: _Waiting, vectors: Mapping[str, bytes]) -> StoreChange:
-    assert one.analysed.source is not None  # it was read
     added = [
         replace(entry, vector=vectors.get(entry.content_hash)) if is_searched(entry) else entry
         for entry in one.found.added
     ]
     revectored = [(key, vectors[entry.content_hash]) for key, entry in one.found.revectored]
-    return StoreChange(one.analysed.source, tuple(added), one.found.moved, tuple(revectored), one.found.deleted)
+    return StoreChange(one.document.source, tuple(added), one.found.moved, tuple(revectored), one.found.deleted)
 
 
 def _reports(one: _Waiting, embedded: int) -> Iterator[DocumentReport]:
-    found, analysed = one.found, one.analysed
+    found, outcome, document = one.found, one.outcome, one.document
     yield DocumentReport(
-        analysed.document_id, one.status, len(analysed.entries), embedded, analysed.file,
+        document.source.document_id, one.status, len(document.entries), embedded, outcome.name,
         added=len(found.added), kept=found.kept, moved=len(found.moved), deleted=len(found.deleted),
-        size=analysed.size, notes=analysed.notes,
+        size=outcome.size, notes=outcome.notes,
     )  # fmt: skip
     if one.replaces:
-        yield _deleted(one.replaces, 0, analysed.file)
+        yield _deleted(one.replaces, 0, outcome.name)
+
+
+def _document_id(outcome: Outcome[StoreEntries]) -> str:
+    """Return the id that a document would have had that could not be read."""
+    item, metadata = outcome.job.item, {**outcome.job.item.metadata, **outcome.job.settings.metadata}
+    if not metadata.get("file_path") and not metadata.get("source_url"):
+        return item.name  # a document that was given goes by its id
+    return metadata.get("document_id") or derived_document_id(metadata, "")
 
 
 def _deleted(document_id: str, chunks: int, file: str | None) -> DocumentReport:

@@ -1,4 +1,4 @@
-"""The inspection of a document: one self-contained web page that shows its text and what became of it."""
+"""The inspection of a document: one self-contained web page with its text and the chunks made of it."""
 
 from __future__ import annotations
 

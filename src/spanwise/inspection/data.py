@@ -1,4 +1,4 @@
-"""What the page's script knows of each chunk: numbers, names and ranges; the texts it takes from the page itself."""
+"""The data of each chunk for the page's script: numbers, names and ranges; texts it reads from the page itself."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from spanwise.inspection.values import Inspection, Record
 _ON_THE_PAGE: Final = frozenset({"page", "bbox", "boxes"})
 
 
-class _Table:
-    """Values that many chunks share, each said once and named by its number."""
+class _SharedValues:
+    """Values that many chunks share, each stored once and referred to by its index."""
 
     def __init__(self) -> None:
         self.values: list[Any] = []
-        self._numbers: dict[Any, int] = {}
+        self._indices: dict[Any, int] = {}
 
-    def number(self, value: Any) -> int:
-        if value not in self._numbers:
-            self._numbers[value] = len(self.values)
+    def index(self, value: Any) -> int:
+        if value not in self._indices:
+            self._indices[value] = len(self.values)
             self.values.append(value)
-        return self._numbers[value]
+        return self._indices[value]
 
 
 def data_of(inspection: Inspection) -> str:
-    """Give the JSON that the script reads."""
-    paths, templates = _Table(), _Table()
+    """Return the JSON that the script reads."""
+    paths, templates = _SharedValues(), _SharedValues()
     indices = {record["chunk_id"]: record["chunk_index"] for record in inspection.records}
-    chunks = [_chunk(inspection, record, paths.number, templates.number, indices) for record in inspection.records]
+    chunks = [_chunk(inspection, record, paths.index, templates.index, indices) for record in inspection.records]
     sizes = inspection.sizes
     known = {
         "limit": sizes.most,
@@ -48,12 +48,12 @@ def data_of(inspection: Inspection) -> str:
 def _chunk(
     inspection: Inspection,
     record: Record,
-    path: Callable[[Any], int],
-    template: Callable[[Any], int],
+    path_index: Callable[[Any], int],
+    template_index: Callable[[Any], int],
     indices: dict[str, int],
 ) -> dict[str, Any]:
     pieces = record["pieces"]
-    before, after = _around(record)
+    before, after = _template_texts(record)
     return {
         "index": record["chunk_index"],
         "colour": inspection.colours.get(record["chunk_index"]),
@@ -62,7 +62,7 @@ def _chunk(
         "type": record["chunk_type"],
         "section": record["section_type"],
         "block_id": record["block_id"],
-        "path": path(tuple(record["headings_path"])),
+        "path": path_index(tuple(record["headings_path"])),
         "pages": [record["page_start"], record["page_end"]],
         "blocks": [record["block_start_idx"], record["block_end_idx"]],
         "range": [record["char_start"], record["char_end"]],
@@ -70,28 +70,28 @@ def _chunk(
         "tokens": record["token_count"],
         "flags": flags_of(record),
         "parent": indices.get(record["parent_id"] or ""),
-        "before": template(before),
-        "after": template(after),
+        "before": template_index(before),
+        "after": template_index(after),
         "pieces": [[piece["start"], piece["end"], piece["role"], piece["joiner"]] for piece in pieces],
         "units": [[piece["utf16_start"], piece["utf16_end"]] for piece in pieces],
     }
 
 
 def _source(document: Document, position: int) -> str:
-    """Say where a chunk begins in its source, as far as its pages don't show it."""
+    """Return where a chunk begins in its source, without what its page already shows."""
     if not document.blocks:
         return ""
     block = document.blocks[max(bisect_right(document.block_starts, position) - 1, 0)]
-    shown = (item for item in (block.source_ref or {}).items() if item[0] not in _ON_THE_PAGE)
-    return ", ".join(f"{name} {value}" for name, value in shown)
+    items = (item for item in (block.source_ref or {}).items() if item[0] not in _ON_THE_PAGE)
+    return ", ".join(f"{name} {value}" for name, value in items)
 
 
-def _around(record: Record) -> tuple[str, str]:
-    """Give what the template put before and after the pieces."""
+def _template_texts(record: Record) -> tuple[str, str]:
+    """Return the text of the template before and after the pieces."""
     before, _, after = record["embedding_text"].rpartition(record["full_text"])
     return before, after
 
 
 def flags_of(record: Record) -> list[str]:
-    """Say what is unusual about a chunk."""
+    """Return the names of the flags that are set for a chunk."""
     return [name.replace("_", " ") for name in ("oversize", "context_dropped") if record[name]]

@@ -1,4 +1,4 @@
-"""The whole page: what stands around the document's text, and the style and script that it brings along."""
+"""The whole page: everything around the document's text, and the style and scripts embedded in it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from statistics import median
 from typing import Any, Final
 
 from spanwise.inspection.data import data_of
-from spanwise.inspection.html import counted, escaped, named
+from spanwise.inspection.html import counted, escaped, label
 from spanwise.inspection.plot import plot_of
-from spanwise.inspection.rendered_page import looks_of
+from spanwise.inspection.rendered_page import rendered_page
 from spanwise.inspection.text import text_of
 from spanwise.inspection.values import Inspection
 
-_LONG: Final = 500  # chunks; a browser needn't lay out more of them before somebody scrolls there
+_LONG: Final = 500  # chunks; with more, a browser lays them out only when they are scrolled to
 _LEGEND: Final = """\
 <ul class="legend" aria-label="Signs">
 <li><span class="sample core k0">core</span> belongs to this chunk alone</li>
@@ -42,34 +42,34 @@ _DETAILS: Final = """\
 
 
 def page_of(inspection: Inspection) -> Iterator[str]:
-    """Write the page, bit by bit: pictures are drawn when their turn comes."""
+    """Yield the page in pieces: each picture is rendered only when it is reached."""
     yield from _head(inspection)
     kind = ' class="long"' if len(inspection.records) > _LONG else ""
     yield f'<body{kind}>\n<a class="skip" href="#document">To the document</a>\n'
     yield from _header(inspection)
     yield _DETAILS
     yield '<main id="document">\n'
-    yield from looks_of(inspection)
+    yield from rendered_page(inspection)
     yield from text_of(inspection)
     yield "</main>\n"
     yield from _left_out(inspection)
     yield f'<script type="application/json" id="data">{data_of(inspection)}</script>\n'
-    yield from (f"<script>{_own(name)}</script>\n" for name in _scripts(inspection))
+    yield from (f"<script>{_asset(name)}</script>\n" for name in _scripts(inspection))
     yield "</body>\n</html>\n"
 
 
 def _scripts(inspection: Inspection) -> tuple[str, ...]:
-    """Name the scripts, each before those that use it."""
+    """Return the names of the scripts, each before those that use it."""
     return ("page.js",) if inspection.looks is None else ("alignment.js", "frame.js", "looks.js", "page.js")
 
 
 @cache
-def _own(name: str) -> str:
+def _asset(name: str) -> str:
     return files("spanwise.inspection").joinpath(name).read_text(encoding="utf-8")
 
 
 def _hash(name: str) -> str:
-    return "'sha256-" + b64encode(hashlib.sha256(_own(name).encode()).digest()).decode("ascii") + "'"
+    return "'sha256-" + b64encode(hashlib.sha256(_asset(name).encode()).digest()).decode("ascii") + "'"
 
 
 def _head(inspection: Inspection) -> Iterator[str]:
@@ -82,14 +82,14 @@ def _head(inspection: Inspection) -> Iterator[str]:
     yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     yield '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="Spanwise">\n'
-    yield f"<title>{named(inspection.title)} · {counted(len(inspection.records), 'chunk')}</title>\n"
-    yield f"<style>{_own('page.css')}</style>\n</head>\n"
+    yield f"<title>{label(inspection.title)} · {counted(len(inspection.records), 'chunk')}</title>\n"
+    yield f"<style>{_asset('page.css')}</style>\n</head>\n"
 
 
 def _header(inspection: Inspection) -> Iterator[str]:
-    yield f'<header>\n<h1 dir="auto">{named(inspection.title)}</h1>\n<p class="source">'
-    yield f'<bdi class="file">{named(inspection.name)}</bdi> ' if inspection.name else ""
-    yield f"<b>{named(inspection.strategy)}</b> <span>counted by <b>{named(inspection.tokenizer)}</b></span></p>\n"
+    yield f'<header>\n<h1 dir="auto">{label(inspection.title)}</h1>\n<p class="source">'
+    yield f'<bdi class="file">{label(inspection.name)}</bdi> ' if inspection.name else ""
+    yield f"<b>{label(inspection.strategy)}</b> <span>counted by <b>{label(inspection.tokenizer)}</b></span></p>\n"
     yield from _options(inspection.options)
     yield '<dl class="figures">'
     yield from (f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in _figures(inspection))
@@ -103,8 +103,8 @@ def _header(inspection: Inspection) -> Iterator[str]:
 def _options(options: Mapping[str, Any]) -> Iterator[str]:
     yield '<ul class="options" aria-label="Options">'
     for name, value in options.items():
-        words = ("on" if value else "off") if isinstance(value, bool) else "none" if value is None else str(value)
-        yield f"<li>{named(name)} <b>{named(words)}</b></li>"
+        text = ("on" if value else "off") if isinstance(value, bool) else "none" if value is None else str(value)
+        yield f"<li>{label(name)} <b>{label(text)}</b></li>"
     yield "</ul>\n"
 
 
@@ -124,15 +124,15 @@ def _figures(inspection: Inspection) -> Iterator[tuple[str, str]]:
 
 
 def _left_out(inspection: Inspection) -> Iterator[str]:
-    """List what the reader didn't take into the text."""
+    """Yield the list of what the reader left out of the text."""
     items = inspection.document.left_out
     if not items:
         return
     yield f'<footer>\n<h2>Left out of the text, or changed ({len(items):,})</h2>\n<ol class="left-out">\n'
     for item in items:
-        place = ", ".join(f"{name} {value}" for name, value in (item.source_ref or {}).items())
-        yield f"<li><b>{named(item.reason)}</b>"
-        yield f' <span class="place">{named(place)}</span>' if place else ""
+        source = ", ".join(f"{name} {value}" for name, value in (item.source_ref or {}).items())
+        yield f"<li><b>{label(item.reason)}</b>"
+        yield f' <span class="place">{label(source)}</span>' if source else ""
         yield f' <q dir="auto">{escaped(item.text)}</q>' if item.text else ""
         yield "</li>\n"
     yield "</ol>\n</footer>\n"

@@ -1,6 +1,6 @@
-"""A web page as it looks: what its frame is built of, and where the document's text stands in it.
+"""A rendered web page: what its frame is built of, and which element shows which ranges of the document's text.
 
-The page's script builds it in a frame that runs nothing, and finds there what these units name: an element, and the
+The script builds the page in a frame that runs nothing, and finds in it the text of these units: an element, and the
 ranges of the document's text that it shows.
 """
 
@@ -38,8 +38,8 @@ class RenderedRange(NamedTuple):
     ranges: list[Range]
 
 
-def looks_of(inspection: Inspection) -> Iterator[str]:
-    """Write the frame for the page, and what the script puts into it; without scripts only the text is shown."""
+def rendered_page(inspection: Inspection) -> Iterator[str]:
+    """Yield the frame for the page and the data to build it; without scripts only the text is visible."""
     if inspection.looks is None:
         return
     yield '<div class="views" role="group" aria-label="View" hidden>'
@@ -55,7 +55,7 @@ def looks_of(inspection: Inspection) -> Iterator[str]:
 
 
 def _data(document: Document, html: str) -> str:
-    """Give what to build, the units, and the places that the reader left out."""
+    """Return as JSON what to build, the units, and the elements that the reader left out."""
     tree, units = tree_of(html), units_of(document)
     edges = [edge for unit in units for pair in unit.ranges for edge in pair]
     steps = iter([high - low for low, high in pairwise([0, *utf16_offsets(document.text, edges)])])
@@ -63,7 +63,7 @@ def _data(document: Document, html: str) -> str:
     known = {
         "steps": tree.steps,
         "sheets": tree.sheets,
-        "bare": tree.bare,
+        "bare": tree.unstyled,
         "units": [[tree.numbers.get(unit.path, -1), [next(steps) for _ in unit.ranges * 2]] for unit in units],
         "leftOut": [number for number in left_out if number is not None],
     }
@@ -71,14 +71,14 @@ def _data(document: Document, html: str) -> str:
 
 
 def units_of(document: Document) -> list[RenderedRange]:
-    """Say which element shows which ranges of the text; what only marks it up is in none."""
+    """Return which element shows which ranges of the text; markup is in none."""
     found: list[tuple[str, Range]] = []
     leaves = list(_leaves(document))
-    place = 0
-    for start, end in _shown(document):
-        while place < len(leaves) and leaves[place][1][1] <= start:
-            place += 1
-        for index in range(place, len(leaves)):  # a slice would be a copy
+    first = 0
+    for start, end in _visible_ranges(document):
+        while first < len(leaves) and leaves[first][1][1] <= start:
+            first += 1
+        for index in range(first, len(leaves)):  # a slice would be a copy
             path, (low, high) = leaves[index]
             if low >= end:
                 break
@@ -86,27 +86,27 @@ def units_of(document: Document) -> list[RenderedRange]:
     return [RenderedRange(path, [pair for _, pair in group]) for path, group in groupby(found, itemgetter(0))]
 
 
-def _shown(document: Document) -> list[Range]:
-    """Give the ranges of the text that a page shows as they are; the kind of a panel is a word of ours."""
+def _visible_ranges(document: Document) -> list[Range]:
+    """Return the ranges of the text that a page shows unchanged; the kind of a panel is added by the reader."""
     text = document.text
-    labels = {place for found in _LABEL.finditer(text) for place in range(*found.span(1))}
-    runs: list[Range] = []
-    for stretch in shown_stretches(document):
-        ends = [*stretch.anchors[1:], len(stretch.text)]
-        for anchor, end, place in zip(stretch.anchors, ends, stretch.places, strict=True):
-            words = stretch.text[anchor:end]
-            if not text.startswith(words, place):
+    labels = {position for found in _LABEL.finditer(text) for position in range(*found.span(1))}
+    ranges: list[Range] = []
+    for run in shown_stretches(document):
+        ends = [*run.anchors[1:], len(run.text)]
+        for anchor, end, position in zip(run.anchors, ends, run.places, strict=True):
+            visible = run.text[anchor:end]
+            if not text.startswith(visible, position):
                 continue
-            low, high = place, place + len(words)
+            low, high = position, position + len(visible)
             while low in labels:
                 low += 1
             if text[low:high].strip():
-                runs.append((low, high))
-    return sorted(runs)
+                ranges.append((low, high))
+    return sorted(ranges)
 
 
 def _leaves(document: Document) -> Iterator[tuple[str, Range]]:
-    """Give the innermost elements, in order, with what of the text is theirs alone."""
+    """Yield the innermost elements, in order, with the ranges of the text that only they hold."""
     for block in document.blocks:
         yield from _divided(block.start, block.end, block.parts, _path(block.source_ref))
 

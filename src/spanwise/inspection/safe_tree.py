@@ -1,7 +1,7 @@
-"""A page as a list of what to build: only what can be looked at is in it, so nothing in it can act or load.
+"""A page as a list of steps to build it: only visible content is in it, so nothing in it can act or load.
 
-The browser never parses the page. It is told which elements to make, one by one, and what is on no list here is not
-made: no script, no frame, no handler, no address.
+The browser never parses the page. A script creates its elements one by one, and only what is on a list here is
+created: no script, no frame, no handler, no address.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _DROPPED: Final = frozenset({
     "object", "param", "portal", "script", "set", "source", "style", "template", "title", "track", "video",
 })  # fmt: skip
 _NAME: Final = re.compile(r"[A-Za-z][\w.:-]*", re.ASCII)
-_WORLDS: Final = {"svg": 1, "math": 2}
-_BACK: Final = frozenset({"foreignObject", "desc", "mi", "mo", "mn", "ms", "mtext", "annotation-xml"})
-"""Elements of drawings and formulas in which HTML goes on."""
-_ANSWERING: Final = frozenset({"button", "fieldset", "form", "img", "input", "output", "select", "textarea"})
-"""Elements that a form or document answers for by their name: `form.append` might be one of them."""
-_LOOKS: Final = frozenset({
+_NAMESPACES: Final = {"svg": 1, "math": 2}
+_HTML_INSIDE: Final = frozenset({"foreignObject", "desc", "mi", "mo", "mn", "ms", "mtext", "annotation-xml"})
+"""Elements of drawings and formulas whose content is HTML again."""
+_PROPERTIES: Final = frozenset({"button", "fieldset", "form", "img", "input", "output", "select", "textarea"})
+"""Elements that become properties of a form or document by their id: `form.append` might be one of them."""
+_VISUAL: Final = frozenset({
     "align", "alt", "bgcolor", "border", "cellpadding", "cellspacing", "checked", "class", "clear", "color", "cols",
     "colspan", "compact", "dir", "disabled", "face", "frame", "height", "hidden", "id", "kind", "label", "lang",
     "multiple", "noshade", "nowrap", "open", "placeholder", "reversed", "role", "rows", "rowspan", "rules", "scope",
     "selected", "size", "span", "start", "style", "summary", "title", "type", "valign", "value", "width", "wrap",
 })  # fmt: skip
-"""Attributes that an element looks by."""
+"""Attributes that affect the appearance of an element."""
 _LINKS: Final = frozenset({"href", "xlink:href"})
 _PICTURE: Final = re.compile(r"\s*data:image/", re.IGNORECASE)
 _ADDRESS: Final = re.compile(
@@ -43,67 +43,67 @@ _LOADING: Final = re.compile(r"@import\b[^;]{0,2000};?|@font-face\s{0,9}\{[^}]{0
 
 
 class Tree(NamedTuple):
-    """What to build: `[name, attributes, world]` opens an element, a string is text, a number closes so many.
+    """What to build: `[name, attributes, namespace]` opens an element, a string is text, a number closes so many.
 
-    `numbers` says for each element that is built, by its XPath, the how manieth it is. `bare` is a page whose own
-    style is not here.
+    `numbers` maps the XPath of each element that is built to its index among them. `unstyled` is a page whose own
+    style is not available.
     """
 
     steps: list[Any]
     sheets: list[tuple[str, str]]
     numbers: dict[str, int]
-    bare: bool
+    unstyled: bool
 
 
 def tree_of(html: str) -> Tree:
-    """Take a page apart."""
+    """Return the steps that build a page, and its style sheets."""
     page = parsed(html)
     styles = [(harmless(style.text()), style.attributes.get("media") or "") for style in page.css("style")]
     linked = any("stylesheet" in (link.attributes.get("rel") or "").lower() for link in page.css("link[rel]"))
     if page.root is None:
-        return Tree([], styles, {}, bare=True)
+        return Tree([], styles, {}, unstyled=True)
     builder = _Builder()
-    builder.through(page.root)
+    builder.walk(page.root)
     return Tree(builder.steps, styles, builder.numbers, linked or not styles)
 
 
 def harmless(css: str) -> str:
-    """Take the addresses out of a style sheet: they would be refused anyway, with many words."""
+    """Remove addresses from a style sheet: browsers would refuse them anyway, with many messages."""
     css = _LOADING.sub("", css)
     return _ADDRESS.sub(lambda found: found[0] if _KEPT.match(found[0]) else "url(data:,)", css)
 
 
 class _Builder:
-    """Goes through the tree without calling itself: pages may be nested as deeply as they like."""
+    """A walk through the tree without recursion: pages may be nested arbitrarily deep."""
 
     def __init__(self) -> None:
         self.steps: list[Any] = []
         self.numbers: dict[str, int] = {}
 
-    def through(self, root: LexborNode) -> None:
+    def walk(self, root: LexborNode) -> None:
         self._open(root, "html", 0, Path(None, "html", 1))
-        waiting = [(root.first_child, Path(None, "html", 1), dict[str, int](), 0)]
-        while waiting:
-            node, path, counts, world = waiting.pop()
+        pending = [(root.first_child, Path(None, "html", 1), dict[str, int](), 0)]
+        while pending:
+            node, path, counts, namespace = pending.pop()
             if node is None:
                 self._close()
                 continue
-            waiting.append((node.next, path, counts, world))
+            pending.append((node.next, path, counts, namespace))
             tag = node.tag or "-"
             if tag == "-text":
                 self.steps.append(node.text_content or "")
             elif tag[0] not in "-!":
                 counts[tag] = counts.get(tag, 0) + 1
                 if tag.lower() not in _DROPPED:
-                    inner = _WORLDS.get(tag, world)
-                    way = Path(path, tag, counts[tag])
-                    self._open(node, tag, inner, way)
-                    waiting.append((node.first_child, way, {}, 0 if tag in _BACK else inner))
+                    child_namespace = _NAMESPACES.get(tag, namespace)
+                    child_path = Path(path, tag, counts[tag])
+                    self._open(node, tag, child_namespace, child_path)
+                    pending.append((node.first_child, child_path, {}, 0 if tag in _HTML_INSIDE else child_namespace))
 
-    def _open(self, node: LexborNode, tag: str, world: int, path: Path) -> None:
+    def _open(self, node: LexborNode, tag: str, namespace: int, path: Path) -> None:
         self.numbers[path.xpath] = len(self.numbers)
         name = tag if _NAME.fullmatch(tag) else "span"
-        self.steps.append([name, attributes_of(tag, node.attributes, drawn=world > 0), world])
+        self.steps.append([name, attributes_of(tag, node.attributes, drawn=namespace > 0), namespace])
 
     def _close(self) -> None:
         if self.steps and self.steps[-1].__class__ is int:
@@ -113,17 +113,17 @@ class _Builder:
 
 
 def attributes_of(tag: str, given: Mapping[str, str | None], *, drawn: bool) -> dict[str, str]:
-    """Keep what an element looks by; of addresses only pictures that stand in the page itself."""
+    """Return the attributes that affect appearance; of addresses only pictures embedded in the page itself."""
     kept: dict[str, str] = {}
-    for name, said in given.items():
-        value = said or ""
-        if name == "id" and tag in _ANSWERING:
+    for name, given_value in given.items():
+        value = given_value or ""
+        if name == "id" and tag in _PROPERTIES:
             continue
-        if name in _LOOKS or name.startswith(("aria-", "data-")):
+        if name in _VISUAL or name.startswith(("aria-", "data-")):
             kept[name] = value
         elif name in _LINKS:
             if tag in {"a", "area"} and not drawn:
-                kept[name] = "#"  # so that it looks like a link
+                kept[name] = "#"  # so that it is styled as a link
             elif value.startswith("#"):
                 kept[name] = value
         elif (name == "src" and tag == "img" and _PICTURE.match(value)) or (drawn and _is_drawing(name)):
@@ -132,5 +132,5 @@ def attributes_of(tag: str, given: Mapping[str, str | None], *, drawn: bool) -> 
 
 
 def _is_drawing(name: str) -> bool:
-    """Whether an attribute of a drawing or formula is only about its look."""
+    """Whether an attribute of a drawing or formula affects only its appearance."""
     return not name.lower().startswith("on") and name.lower() not in {"src", "ping", "target", "download", "from", "to"}

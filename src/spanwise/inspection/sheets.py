@@ -1,6 +1,6 @@
-"""The text as the page lays it out: a sheet for each page, on it stretches that belong to a chunk or to none.
+"""The text as the page lays it out: a sheet for each page, with slices that belong to a chunk or to none.
 
-Sheets, stretches and parts follow one another without a gap, so that their texts together are the document's text.
+Sheets, slices and parts follow one another without a gap, so that their texts together are the document's text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class BlockSlice(NamedTuple):
 
 
 class ChunkSlice(NamedTuple):
-    """A range of one chunk's core, or of what no chunk holds; `opening` where the chunk begins."""
+    """A range of one chunk's core, or of text in no chunk; `opening` if the chunk begins here."""
 
     chunk: int | None
     opening: bool
@@ -36,7 +36,7 @@ class Sheet(NamedTuple):
     """A page, or the whole text of a document that has none."""
 
     page: int | None
-    stretches: tuple[ChunkSlice, ...]
+    slices: tuple[ChunkSlice, ...]
 
 
 class _Core(NamedTuple):
@@ -47,14 +47,14 @@ class _Core(NamedTuple):
 
 
 def sheets_of(inspection: Inspection) -> Iterator[Sheet]:
-    """Lay the text out."""
+    """Yield the sheets of a document."""
     document, cores = inspection.document, list(_cores(inspection.painted))
     for page, start, end in _ranges(document):
-        yield Sheet(page, tuple(_stretches(document, cores, start, end)))
+        yield Sheet(page, tuple(_slices(document, cores, start, end)))
 
 
 def _ranges(document: Document) -> list[tuple[int | None, int, int]]:
-    """Share the text among the pages; white space between two pages goes with the first."""
+    """Return the range of each page; white space between two pages belongs to the first."""
     size = len(document.text)
     if not document.pages:
         return [(None, 0, size)]
@@ -72,10 +72,10 @@ def _cores(records: Iterable[Record]) -> Iterator[_Core]:
                 opening = False
 
 
-def _stretches(document: Document, cores: Sequence[_Core], start: int, end: int) -> Iterator[ChunkSlice]:
+def _slices(document: Document, cores: Sequence[_Core], start: int, end: int) -> Iterator[ChunkSlice]:
     reached = start
-    for place in range(bisect_right(cores, start, key=lambda core: core.end), len(cores)):  # a slice would be a copy
-        core = cores[place]
+    for index in range(bisect_right(cores, start, key=lambda core: core.end), len(cores)):  # a slice would be a copy
+        core = cores[index]
         if core.start >= end:
             break
         low, high = max(core.start, reached), min(core.end, end)
@@ -89,7 +89,7 @@ def _stretches(document: Document, cores: Sequence[_Core], start: int, end: int)
 
 
 def _parts(document: Document, start: int, end: int) -> Iterator[BlockSlice]:
-    """Divide a range at its blocks; white space at a cut inside a block is no part of the block here."""
+    """Yield a range divided at its blocks; white space at a cut inside a block is no part of the block here."""
     text, blocks, reached = document.text, document.blocks, start
     for index in range(max(bisect_right(document.block_starts, start) - 1, 0), len(blocks)):
         block = blocks[index]
@@ -107,10 +107,10 @@ def _parts(document: Document, start: int, end: int) -> Iterator[BlockSlice]:
 
 
 class RepeatedRanges:
-    """What the chunks repeat besides their cores: ranges by their role."""
+    """The ranges that chunks repeat besides their cores, by role."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        """Collect what is overlap or context in any chunk."""
+        """Collect the overlap and context of all chunks."""
         found: dict[str, list[Range]] = {"overlap": [], "context": []}
         for record in records:
             for piece in record["pieces"]:
@@ -119,7 +119,7 @@ class RepeatedRanges:
         self._ranges = {role: _merged(ranges) for role, ranges in found.items()}
 
     def divided(self, start: int, end: int) -> Iterator[tuple[int, int, list[str]]]:
-        """Divide a range where something begins or ends to be repeated, and say as what."""
+        """Yield a range divided where a repeated range begins or ends, each part with its roles."""
         inside = {role: list(_between(ranges, start, end)) for role, ranges in self._ranges.items()}
         edges = sorted({start, end, *(edge for ranges in inside.values() for pair in ranges for edge in pair)})
         for low, high in pairwise(edges):
@@ -127,15 +127,15 @@ class RepeatedRanges:
 
 
 def _between(ranges: Sequence[Range], start: int, end: int) -> Iterator[Range]:
-    for place in range(bisect_right(ranges, start, key=lambda pair: pair[1]), len(ranges)):  # a slice would be a copy
-        low, high = ranges[place]
+    for index in range(bisect_right(ranges, start, key=lambda pair: pair[1]), len(ranges)):  # a slice would be a copy
+        low, high = ranges[index]
         if low >= end:
             return
         yield max(low, start), min(high, end)
 
 
 def _merged(ranges: list[Range]) -> list[Range]:
-    """Unite ranges that overlap or touch."""
+    """Merge ranges that overlap or touch."""
     merged: list[Range] = []
     for low, high in sorted(set(ranges)):
         if merged and low <= merged[-1][1]:
@@ -145,11 +145,11 @@ def _merged(ranges: list[Range]) -> list[Range]:
     return merged
 
 
-def holders(cores_of: Iterable[Record], document: Document) -> dict[int, list[int]]:
-    """Say for each block which painted chunks have a core in it."""
+def chunks_by_block(records: Iterable[Record], document: Document) -> dict[int, list[int]]:
+    """Return for each block, by its index, the painted chunks with a core in it."""
     found: dict[int, list[int]] = {}
     starts = document.block_starts
-    for core in _cores(cores_of):
+    for core in _cores(records):
         first = max(bisect_right(starts, core.start) - 1, 0)
         for index in range(first, bisect_left(starts, core.end)):
             if document.blocks[index].end > core.start and core.chunk not in found.setdefault(index, []):

@@ -1,4 +1,4 @@
-"""What a page shows: a document, the records of its chunks, what they were told, and how its pages look."""
+"""The input of a page: a document, the records of its chunks, their options, and its rendered pages."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from spanwise.documents.document import Document
 from spanwise.readers.pdf.page_images import Picture
 
 PALETTE: Final = 6
-"""How many colours page.css has for chunks."""
+"""The number of colours for chunks in page.css."""
 
 Record = Mapping[str, Any]
 
 
 class TargetSizes(NamedTuple):
-    """The sizes that chunks were to have, in tokens; None where the strategy has no such size."""
+    """The sizes asked for, in tokens; None where the strategy has no such size."""
 
     most: int | None = None
     target: int | None = None
@@ -27,7 +27,7 @@ class TargetSizes(NamedTuple):
 
 @dataclass(frozen=True)
 class Inspection:
-    """All that a page shows; records carry UTF-16 offsets as well, because JavaScript counts in these."""
+    """Everything that a page shows; records include UTF-16 offsets, because JavaScript counts in these."""
 
     document: Document
     records: Sequence[Record]
@@ -39,11 +39,11 @@ class Inspection:
     picture: Callable[[int], Picture] | None = None
     pictures_up_to: int = 0
     looks: str | None = None
-    """The HTML of a page, as a browser takes it."""
+    """The HTML of a web page, as a browser reads it."""
 
     @cached_property
     def parents(self) -> frozenset[str]:
-        """The ids of chunks that others lie in: they are named where they start, and their children are painted."""
+        """The ids of chunks with children: these have a label where they start, and their children are painted."""
         return frozenset(record["parent_id"] for record in self.records if record["parent_id"])
 
     @cached_property
@@ -53,10 +53,10 @@ class Inspection:
 
     @cached_property
     def colours(self) -> dict[int, int]:
-        """The colour of each painted chunk, so that neighbours differ."""
-        return {record["chunk_index"]: place % PALETTE for place, record in enumerate(self.painted)}
+        """The colour of each painted chunk; neighbours differ."""
+        return {record["chunk_index"]: index % PALETTE for index, record in enumerate(self.painted)}
 
     @cached_property
     def title(self) -> str:
-        """What the document is called."""
+        """The title of the document, else its name."""
         return self.document.metadata.title or self.name or "Untitled"

@@ -1,88 +1,17 @@
-"""The innermost loops: compiled where a C compiler was at hand when the package was installed, else in Python.
+"""The innermost loops, in C where a compiler was available at installation, else in Python.
 
-Every C file has its twin in Python of the same name, which says what it does.
+Each C file has a Python file of the same name with the same functions and their documentation.
 """
 
-from __future__ import annotations
+from spanwise.native.events import FoundLink as FoundLink
+from spanwise.native.events import is_only_comments as is_only_comments
+from spanwise.native.parts import Range as Range
+from spanwise.native.seams import NEAR as NEAR
+from spanwise.native.seams import NEARBY as NEARBY
+from spanwise.native.seams import SEAM as SEAM
+from spanwise.native.shown import EDGE as EDGE
 
-from spanwise.native.events import FoundLink, is_only_comments
-from spanwise.native.parts import Range
-from spanwise.native.seams import NEAR, NEARBY, SEAM
-from spanwise.native.shown import EDGE
-
-try:
-    from spanwise.native.compiled import (
-        add_blocks,
-        collapsed,
-        ended_at,
-        ended_at_each,
-        ended_at_edges,
-        exact_tokens,
-        hints,
-        is_text,
-        items,
-        line_starts,
-        misplaced,
-        plain_words,
-        plans_at_sight,
-        settled_alone,
-        token_ends,
-        tokens_between,
-        visible_range,
-        visible_ranges,
-        walk,
-        words_of,
-    )
+try:  # both modules have exactly the functions that plain.py lists
+    from spanwise.native.compiled import *  # noqa: F403
 except ImportError:
-    from spanwise.native.plain import (
-        add_blocks,
-        collapsed,
-        ended_at,
-        ended_at_each,
-        ended_at_edges,
-        exact_tokens,
-        hints,
-        is_text,
-        items,
-        line_starts,
-        misplaced,
-        plain_words,
-        plans_at_sight,
-        settled_alone,
-        token_ends,
-        tokens_between,
-        visible_range,
-        visible_ranges,
-        walk,
-        words_of,
-    )
-
-__all__ = [
-    "EDGE",
-    "NEAR",
-    "NEARBY",
-    "SEAM",
-    "FoundLink",
-    "Range",
-    "add_blocks",
-    "collapsed",
-    "ended_at",
-    "ended_at_each",
-    "ended_at_edges",
-    "exact_tokens",
-    "hints",
-    "is_only_comments",
-    "is_text",
-    "items",
-    "line_starts",
-    "misplaced",
-    "plain_words",
-    "plans_at_sight",
-    "settled_alone",
-    "token_ends",
-    "tokens_between",
-    "visible_range",
-    "visible_ranges",
-    "walk",
-    "words_of",
-]
+    from spanwise.native.plain import *  # noqa: F403

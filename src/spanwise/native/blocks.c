@@ -1,4 +1,4 @@
-/* Blocks under their headings: see blocks.py. */
+/* Adding blocks under their headings: see blocks.py. */
 
 #include "compiled.h"
 
@@ -19,7 +19,7 @@ static int read_reached(Build *build) {
     return build->reached < 0 ? -1 : 0;
 }
 
-/* Tell the builder how far it has come. */
+/* Write the position and the path back to the builder. */
 static int write_back(Build *build) {
     PyObject *reached = PyLong_FromSsize_t(build->reached);
     int failed = !reached || PyObject_SetAttrString(build->builder, "reached", reached) < 0 ||
@@ -28,7 +28,7 @@ static int write_back(Build *build) {
     return failed ? -1 : 0;
 }
 
-/* Have the builder fill the text before a block, if there is any to see. */
+/* Let the builder fill the gap before a block, if it holds visible text. */
 static int fill(Build *build, Py_ssize_t end) {
     Py_ssize_t start = build->reached, visible = end;
     if (end > PyUnicode_GET_LENGTH(build->text)) {
@@ -43,7 +43,7 @@ static int fill(Build *build, Py_ssize_t end) {
     return filled ? read_reached(build) : -1;
 }
 
-/* Close the headings that a new one ends, and name the path that it opens. */
+/* Close the headings that a new one ends, and set the path that it opens. */
 static int open_heading(Build *build, PyObject *level, PyObject *title) {
     Py_ssize_t size = PyList_GET_SIZE(build->headings), kept = size;
     long own = PyLong_AsLong(level);
@@ -110,7 +110,7 @@ static int open_builder(Build *build) {
     return is_builder(build) ? 0 : -1;
 }
 
-/* add_blocks(builder, seen, shape, longest) */
+/* add_blocks(builder, found, shape, longest) */
 PyObject *add_blocks(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     if (count != 4 || !PyList_Check(arguments[1]) || !is_shape(arguments[2])) {
         PyErr_SetString(PyExc_TypeError, "add_blocks takes a builder, a list, a shape, and a length");

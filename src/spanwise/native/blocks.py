@@ -1,4 +1,4 @@
-"""Blocks under their headings."""
+"""Adding blocks under their headings."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 
-def add_blocks(builder: Any, seen: Sequence[Any], shape: Callable[..., object], longest: int) -> None:
-    """Add what a reader has seen to its builder, whose positions must be those of the text.
+def add_blocks(builder: Any, found: Sequence[Any], shape: Callable[..., object], longest: int) -> None:
+    """Add the blocks that a reader found to its builder, whose positions must be those of the text.
 
-    C makes the blocks in the given `shape` itself, with names of sections that are at most so long.
+    C creates the blocks itself, as the named tuple `shape`, and cuts names of sections at `longest` characters.
     """
-    for block in seen:
+    for block in found:
         builder.add(*block)

@@ -1,4 +1,4 @@
-/* What the files of the extension share. Each function that Python calls is described in its twin. */
+/* Declarations shared by the files of the extension. Functions for Python are documented in the Python files. */
 
 #ifndef SPANWISE_COMPILED_H
 #define SPANWISE_COMPILED_H
@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* What Python calls. */
+/* Functions for Python. */
 PyObject *add_blocks(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *collapsed(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *ended_at(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
@@ -32,18 +32,18 @@ PyObject *words_of(PyObject *module, PyObject *const *arguments, Py_ssize_t coun
 
 /* Whether an object is a class of tuples, such as a named tuple. */
 int is_shape(PyObject *object);
-/* Make a named tuple of fields that it takes over; a field that could not be made is NULL.
-   Nothing in it leads back to it, so it is hidden from the garbage collector, which would look at it for nothing. */
+/* Return a named tuple that steals the references of `fields`; NULL if one of them is NULL.
+   It can't be part of a reference cycle, so it is hidden from the garbage collector to save its time. */
 PyObject *shaped(PyTypeObject *shape, PyObject **fields, int size);
-/* Append what was just made, and let go of it; -1 if it could not be made. */
+/* Append `made` and release the reference to it; -1 if it is NULL. */
 int append(PyObject *list, PyObject *made);
-/* Move the ends of a range over the white space inside it. */
+/* Trim white space off both ends of a range. */
 void trim(PyObject *text, Py_ssize_t *start, Py_ssize_t *end);
-/* Make the parts of a list or table of ranges in characters; the rows of a table reach to its end. */
+/* Return the parts of a list or table from ranges in characters; the last row of a table extends to its end. */
 PyObject *items_of(PyObject *text, PyObject *ranges, PyTypeObject *shape);
 PyObject *rows_of(PyObject *text, PyObject *ranges, Py_ssize_t end, PyTypeObject *shape);
 
-/* Where the tokens of a text end. */
+/* The character positions where the tokens of a text end. */
 typedef struct {
     Py_buffer buffer;
     const int32_t *at;
@@ -58,12 +58,12 @@ typedef struct {
 } Text;
 
 int open_ends(PyObject *given, Ends *ends);
-/* How many of the ends from `low` on are at most `position`, and all before `low`. */
+/* Return the number of ends that are at most `position`; those before `low` are known to be. */
 Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position);
 Text text_of(PyObject *text);
-/* Read some positions; -1 if one is none. */
+/* Read `count` positions; -1 if one is no integer. */
 int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions);
-/* Count a span, and a joiner after it that is no empty string or NULL; -1 where that isn't known, -2 for an error. */
+/* Count a span, and a joiner after it (NULL for none, never empty); -1 if it would need encoding, -2 for an error. */
 Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner);
 
 #endif

@@ -1,29 +1,29 @@
-/* The events of the Markdown parser to blocks: see events.py, whose steps these are. */
+/* Blocks from the events of the Markdown parser: see events.py, which has the same steps. */
 
 #include "compiled.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#define STEP 64 /* bytes between two places whose character is known */
-#define ROW 6   /* fields of a row: kind, start, end, level, words, parts */
+#define STEP 64 /* bytes between two offsets whose character position is known */
+#define ROW 6   /* fields of a row: kind, start, end, level, title, parts */
 
 typedef struct {
     PyObject *text;
     const char *bytes;
     Py_ssize_t length;  /* in bytes */
-    int32_t *known;     /* the character at every STEP-th byte; NULL where bytes are characters */
-    PyObject *kinds;    /* from the parser's name of a block to ours */
-    PyObject *comment;  /* the kind of HTML that is comments only, borrowed from there */
+    int32_t *known;     /* the character position of every STEP-th byte; NULL for ASCII */
+    PyObject *kinds;    /* maps the parser's names of blocks to kinds */
+    PyObject *comment;  /* the kind of HTML that is only comments, borrowed from `kinds` */
     PyTypeObject *shape, *part_shape; /* of rows and of parts */
     int tagged, coded, embeds;
-    PyObject *rows, *links, *codes, *tags; /* what is found */
+    PyObject *rows, *links, *codes, *tags; /* the results */
 
     PyObject *kind; /* of the block that is open, borrowed from `kinds`; NULL without one */
     long level;     /* of a heading, else 0 */
     char parted;    /* 'L' in a list, 'T' in a table, else 0 */
     Py_ssize_t begin, until, words_until, link_until; /* in bytes */
-    PyObject *words, *link_words, *parts, *block_tags; /* each may be NULL: nothing was put in */
+    PyObject *words, *link_words, *parts, *block_tags; /* NULL while empty */
 } Walk;
 
 static int is(PyObject *name, const char *word, Py_ssize_t length) {
@@ -62,14 +62,14 @@ static Py_ssize_t character(const Walk *walk, Py_ssize_t place) {
     return walk->known[step] + begun(walk->bytes + step * STEP, place - step * STEP);
 }
 
-/* ---- small steps, each of which says whether it failed ---- */
+/* ---- helpers, which return -1 on failure ---- */
 
 static int append_range(PyObject **list, Py_ssize_t start, Py_ssize_t end) {
     if (!*list && !(*list = PyList_New(0))) return -1;
     return append(*list, Py_BuildValue("(nn)", start, end));
 }
 
-/* Read the "start" or "end" of a range; the first letter tells them apart. */
+/* Read the "start" or "end" of a range; the first letter distinguishes them. */
 static int read_place(const Walk *walk, PyObject *where, char letter, Py_ssize_t *place) {
     PyObject *key, *value;
     Py_ssize_t position = 0;
@@ -83,7 +83,7 @@ static int read_place(const Walk *walk, PyObject *where, char letter, Py_ssize_t
     return -1;
 }
 
-/* Take an event apart: what it is called, and what it says; both borrowed. A bare word says nothing. */
+/* Read the name and the value of an event, both borrowed; an event that is a string has no value. */
 static int take_apart(PyObject *event, PyObject **name, PyObject **said) {
     Py_ssize_t position = 0;
     *said = NULL;
@@ -116,7 +116,7 @@ static Py_ssize_t find(const Walk *walk, const char *word, Py_ssize_t start, Py_
     return -1;
 }
 
-/* Whether a stretch of HTML is comments and nothing else; an unclosed one doesn't count. */
+/* Whether a range of HTML is comments and nothing else; an unclosed one doesn't count. */
 static int is_only_comments(const Walk *walk, Py_ssize_t start, Py_ssize_t end) {
     while (start < end && find(walk, "<!--", start, start + 4 < end ? start + 4 : end) == start) {
         Py_ssize_t closing = find(walk, "-->", start + 2, end), rest = end;
@@ -127,7 +127,7 @@ static int is_only_comments(const Walk *walk, Py_ssize_t start, Py_ssize_t end) 
     return start == end;
 }
 
-/* Turn a list of ranges from bytes to characters, in place; give where the last of them ends. */
+/* Convert a list of ranges from bytes to characters, in place; return the largest end. */
 static Py_ssize_t place_ranges(const Walk *walk, PyObject *ranges) {
     Py_ssize_t last = 0;
     for (Py_ssize_t number = 0; number < PyList_GET_SIZE(ranges); number++) {
@@ -156,7 +156,7 @@ static int close_block(Walk *walk) {
     if (walk->parts) {
         Py_ssize_t last = place_ranges(walk, walk->parts);
         if (last < 0) return -1;
-        if (walk->parted == 'L') { /* the parser counts a definition after the last item to the list */
+        if (walk->parted == 'L') { /* the parser includes a definition after the last item in the list */
             Py_ssize_t same = start;
             end = last;
             trim(walk->text, &same, &end);
@@ -166,7 +166,7 @@ static int close_block(Walk *walk) {
         }
     } else {
         parts = PyTuple_New(0);
-        /* the parser starts after the indentation: it belongs to code */
+        /* the parser starts after the indentation, which belongs to code */
         if (IS(walk->kind, "code")) start = line_start(walk, first);
     }
     PyObject *none = PyUnicode_FromStringAndSize(NULL, 0), *kind = walk->kind;
@@ -272,7 +272,7 @@ static int add_word(Walk *walk, PyObject *name, PyObject *said, Py_ssize_t start
     return failed ? -1 : 0;
 }
 
-/* Keep where code stands in a block, and tags of HTML in a paragraph, where somebody wants to know. */
+/* Record the range of code in a block, and of HTML tags in a paragraph, if they are asked for. */
 static int look_closely(Walk *walk, PyObject *name, PyObject *said, Py_ssize_t start, PyObject *where) {
     PyObject *tag, *more;
     Py_ssize_t end;

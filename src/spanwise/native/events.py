@@ -1,4 +1,4 @@
-"""The events of the Markdown parser to blocks, links, code and tags."""
+"""Blocks, links, code and tags from the events of the Markdown parser."""
 
 from __future__ import annotations
 
@@ -24,27 +24,26 @@ def walk(
     coded: bool,
     embeds: bool,
 ) -> tuple[list[Row], list[FoundLink], list[Range], list[Range]]:
-    """Walk over the events of the Markdown parser, and give what stands in the text, all ranges in characters.
+    """Return blocks, links, code and tags from the events of the Markdown parser, all ranges in characters.
 
-    First come the blocks on the outermost level: named tuples of (kind, start, end, level, words, parts), the first of
-    the `shapes`, without white space around them. `kinds` says what the parser's names are called, and HTML that is a
-    "Comment"; `words` are those of a heading, and `parts` are the items of a list or the rows of a table, in the second
-    shape. Then the links, as (target, words, whether it is a wiki link, start); `![[embedded]]` notes are among them if
-    there may be `embeds`. Then where code stands inside of blocks, if that is wanted (`coded`), and where tags of HTML
-    stand in paragraphs (`tagged`).
+    Blocks are those of the outermost level, trimmed, as named tuples (kind, start, end, level, title, parts), the first
+    of the `shapes`. `kinds` maps the parser's names to kinds, with "Comment" for HTML that is only comments; `title` is
+    the text of a heading, `parts` are the items of a list or the rows of a table, in the second shape. Links are
+    (target, pieces of text, whether it is a wiki link, start), with `![[embedded]]` notes if `embeds` is set. Code is
+    the ranges of code inside blocks, if `coded` is set; tags are the ranges of HTML tags in paragraphs, if `tagged` is.
     """
     walk = _Walk(text, kinds, shapes)
     for event, where in events:
-        name, said = (event, None) if event.__class__ is str else next(iter(event.items()))
+        name, value = (event, None) if event.__class__ is str else next(iter(event.items()))
         start = where["start"]
         if start >= walk.until:
-            walk.open(name, said, start, where["end"])
+            walk.open(name, value, start, where["end"])
             continue
         if name == "Start":
-            walk.enter(*_tag(said), start, where["end"], embeds)
-        elif start < walk.words_until:
-            walk.say(" " if said is None else said if name in {"Text", "Code"} else "", start)
-        if coded and (name == "Code" or (name == "Start" and _tag(said)[0] == "CodeBlock")):
+            walk.enter(*_tag(value), start, where["end"], embeds)
+        elif start < walk.text_until:
+            walk.add_text(" " if value is None else value if name in {"Text", "Code"} else "", start)
+        if coded and (name == "Code" or (name == "Start" and _tag(value)[0] == "CodeBlock")):
             walk.codes.append((walk.characters[start], walk.characters[where["end"]]))
         elif tagged and name == "InlineHtml" and walk.kind == "paragraph":
             walk.block_tags.append((start, where["end"]))
@@ -65,13 +64,13 @@ def is_only_comments(html: str) -> bool:
     return position == end
 
 
-def _tag(said: Any) -> tuple[str, Any]:
-    """Name the element that begins, and give what is said of it."""
-    return (said, None) if said.__class__ is str else next(iter(said.items()))
+def _tag(value: Any) -> tuple[str, Any]:
+    """Return the name of the element that begins, and its attributes."""
+    return (value, None) if value.__class__ is str else next(iter(value.items()))
 
 
 def _characters(text: str) -> array[int] | range:
-    """Give the character that each byte of the text stands in."""
+    """Return the character position of each byte of the text."""
     raw = text.encode()
     if len(raw) == len(text):
         return range(len(raw) + 1)
@@ -84,7 +83,7 @@ def _characters(text: str) -> array[int] | range:
 
 
 class _Walk(Generic[Row, Part]):
-    """What is known on the way; `kind` is empty before the first block."""
+    """The state of a walk over events; `kind` is empty before the first block."""
 
     def __init__(
         self, text: str, kinds: Mapping[str, str], shapes: tuple[Callable[..., Row], Callable[..., Part]]
@@ -95,63 +94,63 @@ class _Walk(Generic[Row, Part]):
         self.links: list[FoundLink] = []
         self.codes: list[Range] = []
         self.tags: list[Range] = []
-        self.words_until = self.link_until = 0
-        self.link_words: list[str] = []
+        self.text_until = self.link_until = 0
+        self.link_text: list[str] = []
         self._begin("", None, 0, 0)
 
     def _begin(self, name: str, level: int | None, start: int, end: int) -> None:
         self.kind, self.level = self.kinds.get(name, ""), level
         self.begin, self.until = start, end
         self.wanted = _PARTS.get(name, ())
-        self.words_until = end if level else 0
-        self.words: list[str] = []
+        self.text_until = end if level else 0
+        self.title: list[str] = []
         self.parts: list[Range] = []
         self.block_tags: list[Range] = []
 
-    def open(self, name: str, said: Any, start: int, end: int) -> None:
-        """Begin a block; the empty last cell of a table stands after its table and begins none."""
-        tag, more = _tag(said) if name == "Start" else (name, None)
-        if tag in self.kinds and (name == "Start" or said is None):
+    def open(self, name: str, value: Any, start: int, end: int) -> None:
+        """Begin a block; the empty last cell of a table comes after its table and begins none."""
+        tag, attributes = _tag(value) if name == "Start" else (name, None)
+        if tag in self.kinds and (name == "Start" or value is None):
             self.close()
-            self._begin(tag, int(more["level"][1]) if more and tag == "Heading" else None, start, end)
+            self._begin(tag, int(attributes["level"][1]) if attributes and tag == "Heading" else None, start, end)
 
-    def enter(self, tag: str, more: Any, start: int, end: int, embeds: bool) -> None:
-        """Note a part or a link."""
+    def enter(self, tag: str, attributes: Any, start: int, end: int, embeds: bool) -> None:
+        """Record a part or a link."""
         if tag in self.wanted:
             self.parts.append((start, end))
-        elif tag == "Link" or (embeds and tag == "Image" and more["link_type"].__class__ is dict):
-            self.link_words, self.link_until = [], end
-            self.words_until = max(self.words_until, end)
-            wiki = more["link_type"].__class__ is dict
-            self.links.append((more["dest_url"], self.link_words, wiki, self.characters[start]))
+        elif tag == "Link" or (embeds and tag == "Image" and attributes["link_type"].__class__ is dict):
+            self.link_text, self.link_until = [], end
+            self.text_until = max(self.text_until, end)
+            wiki = attributes["link_type"].__class__ is dict
+            self.links.append((attributes["dest_url"], self.link_text, wiki, self.characters[start]))
 
-    def say(self, word: str, start: int) -> None:
-        """Add a word to the heading and to the link that it stands in."""
+    def add_text(self, text: str, start: int) -> None:
+        """Add a text to the heading and to the link that it is in."""
         if self.level:
-            self.words.append(word)
-        if word and start < self.link_until:
-            self.link_words.append(word)
+            self.title.append(text)
+        if text and start < self.link_until:
+            self.link_text.append(text)
 
     def close(self) -> None:
-        """Add the block that was open, if it shows anything."""
+        """Add the block that was open, if it isn't blank."""
         first, after = self.characters[self.begin], self.characters[self.until]
-        words = self.text[first:after].rstrip()
-        if not words:
+        visible = self.text[first:after].rstrip()
+        if not visible:
             return
-        end = first + len(words)
-        start = end - len(words.lstrip())
+        end = first + len(visible)
+        start = end - len(visible.lstrip())
         self.tags += self._in_characters(self.block_tags)
         ranges, parts = self._in_characters(self.parts), tuple[Part, ...]()
-        if ranges and self.kind == "list":  # the parser counts a definition after the last item to the list
+        if ranges and self.kind == "list":  # the parser includes a definition after the last item in the list
             end = start + len(self.text[start : max(high for _, high in ranges)].rstrip())
             parts = items(self.text, ranges, self.part_shape)
         elif ranges:
             parts = rows(self.text, ranges, end, self.part_shape)
-        if self.kind == "code":  # the parser starts after the indentation: it belongs to code
+        if self.kind == "code":  # the parser starts after the indentation, which belongs to code
             start = self.text.rfind("\n", 0, first) + 1
         comment = self.kind == "html" and is_only_comments(self.text[start:end])
         kind = self.kinds["Comment"] if comment else self.kind
-        self.rows.append(self.shape(kind, start, end, self.level, "".join(self.words), parts))
+        self.rows.append(self.shape(kind, start, end, self.level, "".join(self.title), parts))
 
     def _in_characters(self, ranges: list[Range]) -> list[Range]:
         return [(self.characters[start], self.characters[end]) for start, end in ranges]

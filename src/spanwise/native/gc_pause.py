@@ -1,6 +1,6 @@
-"""A pause for the garbage collector while tens of thousands of values are made that can't be garbage.
+"""A pause for the garbage collector while tens of thousands of values without reference cycles are created.
 
-Documents, plans and chunks hold no reference cycles, so the collector finds nothing in them. It would still walk over
+Documents, plans and chunks hold no reference cycles, so the collector finds nothing in them. It would still traverse
 all of them again and again while they grow, which costs a large document up to a fifth of its time.
 """
 
@@ -12,7 +12,7 @@ from typing import Final
 
 
 class _Pause:
-    """Counts who is inside, over all threads; the last one out switches the collector on again, if it was on."""
+    """A context manager that counts its users over all threads; the last exit enables the collector if it was on."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -34,10 +34,10 @@ class _Pause:
 
 
 def collect_seldom() -> None:
-    """Let the collector rest in a process of our own: what it looks for isn't made here, and what is loaded stays."""
+    """Make the collector run rarely in our own process: it creates few cycles, and what is loaded stays."""
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
 
 
 collector_paused: Final = _Pause()
-"""Pauses the collector for the length of a `with` block."""
+"""Pauses the collector for the duration of a `with` block."""

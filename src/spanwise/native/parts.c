@@ -55,7 +55,7 @@ static int read_range(PyObject *ranges, Py_ssize_t number, Py_ssize_t *start, Py
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Give the ranges that are not nested too deep, as a new list. */
+/* Return the ranges that are not nested too deep, as a new list. */
 static PyObject *shallow(PyObject *ranges) {
     Py_ssize_t size = PyList_GET_SIZE(ranges), start = 0, end = 0, open = 0;
     if (size <= DEEPEST) return Py_NewRef(ranges);
@@ -72,7 +72,7 @@ static PyObject *shallow(PyObject *ranges) {
     return kept;
 }
 
-/* Take from the end of `waiting` the parts that start before `end`, the last first. */
+/* Pop the parts that start before `end` off the end of `waiting`, the last first. */
 static PyObject *children_of(PyObject *waiting, Py_ssize_t end) {
     Py_ssize_t size = PyList_GET_SIZE(waiting), first = size;
     while (first && PyLong_AsSsize_t(PyTuple_GET_ITEM(PyList_GET_ITEM(waiting, first - 1), 0)) < end) first--;
@@ -87,7 +87,7 @@ PyObject *items_of(PyObject *text, PyObject *all, PyTypeObject *shape) {
     PyObject *ranges = shallow(all), *waiting = PyList_New(0), *made = NULL;
     Py_ssize_t length = PyUnicode_GET_LENGTH(text), start, end;
     int failed = !ranges || !waiting;
-    /* backwards, children come before their parent */
+    /* backwards, so that children come before their parent */
     for (Py_ssize_t number = failed ? 0 : PyList_GET_SIZE(ranges); number-- && !failed;) {
         failed = read_range(ranges, number, &start, &end) < 0;
         if (failed) break;

@@ -1,4 +1,4 @@
-"""The parts of lists and tables: items, nested ones inside their parents, and rows."""
+"""The parts of lists and tables: items, nested in their parents, and rows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ Part = TypeVar("Part")
 Range = tuple[int, int]
 
 DEEPEST_ITEM: Final = 32
-"""Items nested deeper than this are text of their ancestor: nobody writes them, and recursion has a limit."""
+"""Items nested deeper than this are text of their ancestor: they don't occur in practice, and recursion is limited."""
 
 
 def items(text: str, ranges: list[Range], shape: Callable[..., Part]) -> tuple[Part, ...]:
-    """Give the items of a list, nested ones inside their parents, as (start, end, items in it)."""
+    """Return the items of a list, nested in their parents, each as `shape(start, end, nested items)`."""
     waiting: list[tuple[int, Part]] = []
-    for start, end in reversed(_shallow(ranges)):  # backwards, children come before their parent
+    for start, end in reversed(_shallow(ranges)):  # backwards, so that children come before their parent
         children = []
         while waiting and waiting[-1][0] < end:
             children.append(waiting.pop()[1])
@@ -40,7 +40,7 @@ def _shallow(ranges: list[Range]) -> list[Range]:
 
 
 def rows(text: str, ranges: list[Range], end: int, shape: Callable[..., Part]) -> tuple[Part, ...]:
-    """Give the rows of a table; each reaches to the next, so the header takes its delimiter row along."""
+    """Return the rows of a table; each extends to the next, so the header includes its delimiter row."""
     starts = [start for start, _ in ranges]
     rows = list[Part]()
     for number, (start, after) in enumerate(zip(starts, [*starts[1:], end], strict=True)):

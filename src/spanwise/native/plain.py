@@ -1,35 +1,22 @@
-"""The twins in Python of all that is compiled; a test holds them equal."""
+"""The list of all functions that are compiled, here in Python; compiled.pyi takes its types from it."""
 
-from spanwise.native.blocks import add_blocks
-from spanwise.native.events import walk
-from spanwise.native.parts import items
-from spanwise.native.ranges import line_starts, visible_range, visible_ranges
-from spanwise.native.seams import ended_at, ended_at_each, ended_at_edges, exact_tokens, tokens_between
-from spanwise.native.sections import plans_at_sight
-from spanwise.native.settled import settled_alone
-from spanwise.native.shown import collapsed, plain_words, words_of
-from spanwise.native.texts import hints, is_text, misplaced
-from spanwise.native.tokens import token_ends
-
-__all__ = [
-    "add_blocks",
-    "collapsed",
-    "ended_at",
-    "ended_at_each",
-    "ended_at_edges",
-    "exact_tokens",
-    "hints",
-    "is_text",
-    "items",
-    "line_starts",
-    "misplaced",
-    "plain_words",
-    "plans_at_sight",
-    "settled_alone",
-    "token_ends",
-    "tokens_between",
-    "visible_range",
-    "visible_ranges",
-    "walk",
-    "words_of",
-]
+from spanwise.native.blocks import add_blocks as add_blocks
+from spanwise.native.events import walk as walk
+from spanwise.native.parts import items as items
+from spanwise.native.ranges import line_starts as line_starts
+from spanwise.native.ranges import visible_range as visible_range
+from spanwise.native.ranges import visible_ranges as visible_ranges
+from spanwise.native.seams import ended_at as ended_at
+from spanwise.native.seams import ended_at_each as ended_at_each
+from spanwise.native.seams import ended_at_edges as ended_at_edges
+from spanwise.native.seams import exact_tokens as exact_tokens
+from spanwise.native.seams import tokens_between as tokens_between
+from spanwise.native.sections import plans_at_sight as plans_at_sight
+from spanwise.native.settled import settled_alone as settled_alone
+from spanwise.native.shown import collapsed as collapsed
+from spanwise.native.shown import plain_words as plain_words
+from spanwise.native.shown import words_of as words_of
+from spanwise.native.texts import hints as hints
+from spanwise.native.texts import is_text as is_text
+from spanwise.native.texts import misplaced as misplaced
+from spanwise.native.tokens import token_ends as token_ends

@@ -1,4 +1,4 @@
-/* Ranges of a text without the white space around them: see ranges.py. */
+/* Ranges of a text, trimmed of white space: see ranges.py. */
 
 #include "compiled.h"
 
@@ -16,7 +16,7 @@ static PyObject *pair(Py_ssize_t start, Py_ssize_t end) {
     return made;
 }
 
-/* Read a text and a range of it from the arguments, whatever stands between; what lies outside is cut off. */
+/* Read a text (the first argument) and a range of it (the last two), clipped to the text. */
 static int read_span(PyObject *const *arguments, Py_ssize_t count, Py_ssize_t wanted, Py_ssize_t *span) {
     if (count != wanted || !PyUnicode_Check(arguments[0])) {
         PyErr_SetString(PyExc_TypeError, "wanted are a text, its cuts where there are some, a start and an end");

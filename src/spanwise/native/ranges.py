@@ -1,4 +1,4 @@
-"""Ranges of a text without the white space around them."""
+"""Ranges of a text, trimmed of white space."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def visible_range(text: str, start: int, end: int) -> Range | None:
 
 
 def visible_ranges(text: str, cuts: list[int], start: int, end: int) -> list[Range]:
-    """Give what `cuts` (ascending, inside) divide a range into, each trimmed, without what is blank."""
+    """Return the ranges that `cuts` (ascending, inside) divide a range into, each trimmed, without blank ones."""
     pieces = zip([start, *cuts], [*cuts, end], strict=True)
     ranges = (visible_range(text, low, high) for low, high in pieces)
     return [piece for piece in ranges if piece]
 
 
 def line_starts(text: str, start: int, end: int) -> list[int]:
-    """Give where the lines after the first begin in a range, those that are not blank in it."""
+    """Return where the lines of a range begin, without the first line and blank ones."""
     return [found.end() for found in _NEXT_LINE.finditer(text, start, end)]

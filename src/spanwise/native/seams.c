@@ -1,4 +1,4 @@
-/* Where tokens have ended, and what a span of text counts between places where a token always begins. */
+/* Token counts from token ends: see seams.py. */
 
 #include "compiled.h"
 
@@ -18,7 +18,7 @@ int open_ends(PyObject *given, Ends *ends) {
 
 Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
     Py_ssize_t high = ends->size, step = 8;
-    /* who goes on from a place looks for one near it */
+    /* a search from a known position is mostly for one near it */
     for (; low && low + step < high && ends->at[low + step] <= position; step *= 2) low += step;
     if (low && low + step < high) high = low + step;
     while (low < high) {
@@ -101,7 +101,7 @@ PyObject *ended_at(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_s
     return PyLong_FromSsize_t(found);
 }
 
-/* Put into `found` how many tokens have ended at one side of each range: its start or its end. */
+/* Fill `found` with the number of tokens that have ended at the start or the end of each range. */
 static int side_ended(const Ends *ends, PyObject *ranges, int side, PyObject *found) {
     Py_ssize_t reached = 0, before = 0, position;
     for (Py_ssize_t place = 0; place < PyList_GET_SIZE(ranges); place++) {
@@ -157,7 +157,7 @@ static int seam_at(const Text *text, Py_ssize_t place) {
     return is_seam(PyUnicode_READ(text->kind, text->data, place - 1), PyUnicode_READ(text->kind, text->data, place));
 }
 
-/* What is remembered of a stretch and a joiner after it; -1 for nothing, -2 for an error. */
+/* Return the known count of a range and a joiner after it; -1 if there is none, -2 for an error. */
 static Py_ssize_t remembered(PyObject *known, const Text *text, Py_ssize_t low, Py_ssize_t high, PyObject *joiner) {
     if (low == high && joiner == NULL) return 0;
     PyObject *words = PyUnicode_Substring(text->text, low, high);

@@ -1,4 +1,4 @@
-/* Sections to plans, as far as the map of tokens shows it at first sight: see sections.py. */
+/* Plans for sections that the token map alone can decide: see sections.py. */
 
 #include "compiled.h"
 
@@ -17,7 +17,7 @@ typedef struct {
     Py_ssize_t room, target, smallest, joint, mixes_code, overlaps;
 } Sizes;
 
-/* Drafts of a section, and what is found in the sections before it. */
+/* The drafts of a section, and the results of the sections before it. */
 typedef struct {
     Draft *drafts;
     Py_ssize_t size;
@@ -26,7 +26,7 @@ typedef struct {
     PyObject *found;
 } Packing;
 
-/* What a block is drafted as: those that most documents are made of come first. */
+/* Return the kind of a block's draft; the most frequent ones come first. */
 static enum kind kind_of(PyObject *name) {
     static const struct {
         const char *name;
@@ -48,7 +48,7 @@ static Py_ssize_t size_with(const Draft *draft, const Draft *other, const Sizes 
     return is_solid(draft, other) ? other->finish - draft->begin : draft->size + other->size + sizes->joint;
 }
 
-/* Take in the next draft: 1 if both fit, 0 if they don't, -1 if that is too close to tell. */
+/* Add the next draft: 1 if both fit, 0 if they don't, -1 if only an exact count could decide. */
 static int grow(Draft *draft, const Draft *other, const Sizes *sizes) {
     Py_ssize_t size = size_with(draft, other, sizes);
     if (size + NEAR > sizes->room) return size - NEAR > sizes->room ? 0 : -1;
@@ -61,7 +61,7 @@ static int grow(Draft *draft, const Draft *other, const Sizes *sizes) {
     return 1;
 }
 
-/* Whether a draft is to be put to the one before it: first paragraphs, then short ones, then those still too short. */
+/* Whether to join a draft to the one before it: first paragraphs, then short ones, then those still too short. */
 typedef int (*Wish)(const Draft *before, const Draft *draft, const Sizes *sizes, int is_last);
 
 static int is_next_paragraph(const Draft *before, const Draft *draft, const Sizes *sizes, int Py_UNUSED(is_last)) {
@@ -85,7 +85,7 @@ static int must_lengthen(const Draft *before, const Draft *draft, const Sizes *s
     return is_too_short(before, sizes) || (is_too_short(draft, sizes) && !is_last);
 }
 
-/* Put drafts to the ones before them where that is wished and they fit; -1 if it is too close to tell. */
+/* Join drafts to the ones before them where `wish` asks for it and they fit; -1 if only an exact count could decide. */
 static int put_together(Packing *packing, Wish wish, int goes_on) {
     Py_ssize_t kept = 0;
     for (Py_ssize_t place = 0; place < packing->size; place++) {
@@ -105,7 +105,7 @@ static int has_short(const Packing *packing) {
     return 0;
 }
 
-/* Pack the drafts of a section; -1 if one is too large, or it is too close to tell. */
+/* Pack the drafts of a section; -1 if one is too large, or only an exact count could decide. */
 static int pack(Packing *packing, int goes_on) {
     for (Py_ssize_t place = 0; place < packing->size; place++)
         if (packing->drafts[place].size + NEAR > packing->sizes.room) return -1;
@@ -121,7 +121,7 @@ static PyObject *plan(const Draft *draft, int overlap, PyTypeObject *shape) {
     return shaped(shape, fields, PLAN);
 }
 
-/* Add the plans of a section, or the section itself where they aren't sure, and begin the next. */
+/* Add the plans of a section, or the section itself where it can't be planned, and begin the next. */
 static int close_section(Packing *packing, int goes_on) {
     if (packing->size == 0) return 0;
     Py_ssize_t first = packing->drafts[0].first, last = packing->drafts[packing->size - 1].first;
@@ -140,7 +140,7 @@ static int close_section(Packing *packing, int goes_on) {
     return failed;
 }
 
-/* Draft one block after the other, and pack what stands between headings and rules. */
+/* Draft the blocks, and pack those between headings and rules. */
 static int pack_blocks(Packing *packing, PyObject *blocks, const Ends *ends, Py_ssize_t low, Py_ssize_t high) {
     Py_ssize_t edge[2], reached = 0;
     for (Py_ssize_t place = low; place < high; place++) {

@@ -1,6 +1,6 @@
-"""What `structure` puts a section together from, and the plans that the map of tokens shows at first sight.
+"""Drafts of cores for the strategy `structure`, and the sections that can be planned from the token map alone.
 
-`strategies/structure` plans the rest: sections with a block that is too large, or where only an exact count can tell.
+`strategies/structure` plans the rest: sections with a block that is too large, or that need an exact count.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from spanwise.native.seams import NEAR
 
 Plan = TypeVar("Plan")
 Seed = tuple[str, int, int, int, int, int]
-"""What a draft begins with: its kind, start and end, its block, and the tokens ended at its edges."""
+"""The arguments of a draft: its kind, start and end, its block, and the tokens ended at its edges."""
 Section = tuple[int, int, bool]
-"""The first block, the block after the last, and whether the section goes on after a rule."""
+"""The first block, the block after the last, and whether the section continues after a rule."""
 
 CLOSING: Final = frozenset({"heading", "rule"})
 APART: Final = frozenset({"table", "code"})
@@ -24,15 +24,15 @@ DRAFTED_AS: Final = {
     kind: "paragraph" if kind == "html" else kind
     for kind in ("heading", "paragraph", "list", "table", "code", "quote", "figure", "rule", "html")
 }
-"""The kinds of blocks that get a draft, and the kinds of these."""
+"""The kinds of blocks that get a draft, each with the kind of the draft."""
 _MAY_BE_SHORT: Final = frozenset({"table", "list", "code", "quote"})
 _OVERLAPPING: Final = frozenset({"paragraph", "mixed"})
 
 
 class SectionSizes(NamedTuple):
-    """How large a core may be, is when it is full, and must be; and what joins two pieces of one.
+    """The largest, target and smallest size of a core, and the tokens of a joint between two of its pieces.
 
-    `mixes_code` lets short code join the text before it, `overlaps` says that plans may ask for overlap.
+    `mixes_code` lets short code join the text before it, `overlaps` lets plans ask for overlap.
     """
 
     room: int
@@ -44,22 +44,22 @@ class SectionSizes(NamedTuple):
 
 
 class Measure(Protocol):
-    """What is asked whether a core fits."""
+    """Decides whether a core fits."""
 
     @property
     def joint(self) -> int:
-        """What the white space between two pieces of a core counts."""
+        """The tokens of the white space between two pieces of a core."""
         ...
 
     def core_fits(self, start: int, end: int, guess: int, limit: int) -> bool:
-        """Whether a core fits that is guessed to have so many tokens."""
+        """Whether a core with an estimate of `guess` tokens fits."""
         ...
 
 
 class SectionDraft:
-    """A core in the making.
+    """A core that is being built.
 
-    `begin` and `finish` are the tokens ended at its edges; it is `solid` when nothing inside is left out.
+    `begin` and `finish` are the tokens ended at its edges; it is `solid` when no block inside is left out.
     """
 
     __slots__ = ("begin", "end", "finish", "first", "kind", "last", "size", "solid", "start")
@@ -76,12 +76,12 @@ class SectionDraft:
         self.solid = True
 
     def size_with(self, other: SectionDraft, joint: int) -> int:
-        """Tokens of both together."""
+        """Return the tokens of both together."""
         solid = self.solid and other.solid and other.first - self.last <= 1
         return other.finish - self.begin if solid else self.size + other.size + joint
 
     def take(self, seed: Seed, limit: int) -> bool:
-        """Take in the next block, if it is of the same kind and both together fit at first sight."""
+        """Add the next block, of the same kind, if both together fit by the estimate; return whether it was added."""
         _, _, end, block, _, finish = seed
         size = finish - self.begin
         if size + NEAR > limit or not self.solid or block - self.last > 1:
@@ -90,7 +90,7 @@ class SectionDraft:
         return True
 
     def grow(self, other: SectionDraft, measure: Measure, limit: int) -> bool:
-        """Take in the next draft, if both together fit; counted exactly when it is close."""
+        """Add the next draft if both together fit, counted exactly when it is close; return whether it was added."""
         size = self.size_with(other, measure.joint)
         if size + NEAR > limit and not measure.core_fits(self.start, other.end, size, limit):
             return False
@@ -104,7 +104,7 @@ class SectionDraft:
 def joined(
     drafts: list[SectionDraft], sizes: SectionSizes, measure: Measure, is_code: Callable[[SectionDraft], bool]
 ) -> list[SectionDraft]:
-    """Join short neighbours that stay below target together; `is_code` finds what may be mixed if that is wanted."""
+    """Join short neighbours that together stay below target; `is_code` finds drafts that `mixes_code` applies to."""
     smallest = sizes.smallest
     joined = drafts[:1]
     for draft in drafts[1:]:
@@ -119,16 +119,16 @@ def joined(
 
 
 def lengthened(drafts: list[SectionDraft], sizes: SectionSizes, measure: Measure, goes_on: bool) -> list[SectionDraft]:
-    """Join a draft that is still too short with its left, else its right neighbour; the minimum beats the target.
+    """Join a draft that is still too short with its left, else its right neighbour; the minimum overrides the target.
 
     Only the last of a section may stay short, and it is not the last when the section `goes_on` after a rule.
     """
     kept: list[SectionDraft] = []
-    for place, draft in enumerate(drafts):
+    for index, draft in enumerate(drafts):
         before = kept[-1] if kept else None
         if before and before.kind not in APART and draft.kind not in APART:
-            last = place == len(drafts) - 1 and not goes_on
-            # when the one before is still short, its own left neighbour could not take it
+            last = index == len(drafts) - 1 and not goes_on
+            # when the one before is still short, it could not be joined to its own left neighbour
             wanted = _too_short(before, sizes.smallest) or (_too_short(draft, sizes.smallest) and not last)
             if wanted and before.grow(draft, measure, sizes.room):
                 continue
@@ -141,7 +141,7 @@ def _too_short(draft: SectionDraft, smallest: int) -> bool:
 
 
 def plans_of(drafts: list[SectionDraft], overlaps: bool, shape: Callable[..., Plan]) -> list[Plan]:
-    """Make plans of the drafts of a section, and say who may take overlap."""
+    """Return the plans of the drafts of a section, with whether each may take overlap."""
     plans, before = list[Plan](), False
     for draft in drafts:
         prose = overlaps and draft.kind in _OVERLAPPING
@@ -153,9 +153,9 @@ def plans_of(drafts: list[SectionDraft], overlaps: bool, shape: Callable[..., Pl
 def plans_at_sight(
     blocks: Sequence[Any], low: int, high: int, ends: array[int], sizes: SectionSizes, shape: Callable[..., Plan]
 ) -> list[Plan | Section]:
-    """Plan the sections among some blocks: what stands between headings and rules.
+    """Return plans for the sections of a range of blocks, which are divided by headings and rules.
 
-    A section that holds a block too large, or where only an exact count could tell what fits, is given itself.
+    A section with a block that is too large, or that needs an exact count, is returned as a `Section` instead.
     """
     found: list[Plan | Section] = []
     for section, goes_on in _sections(blocks, low, high, ends):
@@ -169,7 +169,7 @@ def plans_at_sight(
 def _sections(
     blocks: Sequence[Any], low: int, high: int, ends: array[int]
 ) -> Iterator[tuple[list[SectionDraft], bool]]:
-    """Give drafts of the blocks between headings and rules, and whether a rule ends them: then the section goes on."""
+    """Yield drafts of the blocks between headings and rules, and whether a rule ends them: then the section goes on."""
     section: list[SectionDraft] = []
     for index in range(low, high):
         name, start, end, *_ = blocks[index]
@@ -185,11 +185,11 @@ def _sections(
 
 
 class _TooCloseError(Exception):
-    """Only an exact count could tell."""
+    """Only an exact count could decide."""
 
 
-class _AtSight(NamedTuple):
-    """Says what the map shows, and nothing that it doesn't."""
+class _Estimate(NamedTuple):
+    """A measure that raises _TooCloseError where the token map can't decide."""
 
     joint: int
 
@@ -201,7 +201,7 @@ class _AtSight(NamedTuple):
 
 def _filled(section: list[SectionDraft], sizes: SectionSizes, goes_on: bool) -> list[SectionDraft]:
     """Add paragraphs to paragraphs while they are below target, then join what is too short."""
-    measure = _AtSight(sizes.joint)
+    measure = _Estimate(sizes.joint)
     if max(draft.size for draft in section) + NEAR > sizes.room:
         raise _TooCloseError
     drafts: list[SectionDraft] = []

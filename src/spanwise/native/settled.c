@@ -1,4 +1,4 @@
-/* Cores that are chunks as they stand: see settled.py. */
+/* Chunks from cores that need no further work: see settled.py. */
 
 #include "compiled.h"
 
@@ -13,10 +13,10 @@ typedef struct {
     PyObject *repeating, *left_out; /* sets of kinds */
     PyTypeObject *shape;
     Py_ssize_t limit;
-    PyObject *none, *empty; /* what all chunks share: no pieces, no prefix */
+    PyObject *none, *empty; /* shared by all chunks: no pieces, no prefix */
 } Rules;
 
-/* Whether a block is one without its head: a table that goes on from the page before. */
+/* Whether a block has no head: a table that continues one on the page before. */
 static int is_headless(PyObject *block) {
     PyObject *parts = PyTuple_GET_ITEM(block, 6);
     if (!PyTuple_Check(parts) || PyTuple_GET_SIZE(parts) == 0) return 0;
@@ -24,7 +24,7 @@ static int is_headless(PyObject *block) {
     return PyTuple_Check(first) && PyTuple_GET_SIZE(first) > 4 && PyObject_IsTrue(PyTuple_GET_ITEM(first, 4)) == 0;
 }
 
-/* Whether the blocks from the first to the last hold a core, and none of them asks for a closer look; -1 for an error. */
+/* Whether the blocks from the first to the last contain a core, and none needs further work; -1 for an error. */
 static int is_plain(const Rules *rules, const Py_ssize_t *core) {
     Py_ssize_t first = core[2], last = core[3], edge[2];
     if (first < 0 || first > last || last >= PyTuple_GET_SIZE(rules->blocks)) return 0;
@@ -45,7 +45,7 @@ static int is_plain(const Rules *rules, const Py_ssize_t *core) {
     return 1;
 }
 
-/* Make a chunk of a core, or give None. */
+/* Return a chunk for a core, or None. */
 static PyObject *settled(const Rules *rules, PyObject *plan) {
     Py_ssize_t core[4];
     if (!PyTuple_Check(plan) || PyTuple_GET_SIZE(plan) != PLAN) {

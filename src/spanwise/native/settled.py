@@ -1,4 +1,4 @@
-"""Cores that are chunks as they stand."""
+"""Chunks from cores that need no context, no overlap and no further cut."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def settled_alone(
     rules: Rules,
     shape: Callable[..., Chunk],
 ) -> list[Chunk | None]:
-    """Make a chunk of each planned core that is one as it stands, and give None for those that need a closer look.
+    """Return a chunk for each planned core that needs no further work, None for each that does.
 
-    Such a core asks for no overlap, lies in its blocks, and is known to fit by what `exact_tokens` takes. The `rules`
-    are the kinds of which it may hold no part, because parts repeat something, the kinds that may not stand between
-    its blocks, and the limit.
+    Such a core asks for no overlap, lies in its blocks, and fits by the count of `exact_tokens`. The `rules` are the
+    kinds of blocks that it must not divide, because their parts repeat context, the kinds that must not be among its
+    blocks, and the limit.
     """
     repeating, left_out, limit = rules
     chunks: list[Chunk | None] = []
@@ -40,7 +40,7 @@ def settled_alone(
 def _is_plain(
     blocks: tuple[Any, ...], start: int, end: int, repeating: frozenset[str], left_out: frozenset[str]
 ) -> bool:
-    """Whether blocks hold a core, and none of them asks for a closer look."""
+    """Whether blocks contain a core, and none of them needs further work."""
     first, last = blocks[0], blocks[-1]
     if start < first.start or end > last.end:
         return False

@@ -1,4 +1,4 @@
-/* What a page shows, on one line: see shown.py. */
+/* Visible text on one line: see shown.py. */
 
 #include "compiled.h"
 
@@ -7,7 +7,7 @@
 typedef struct {
     Py_UCS4 *words;
     Py_ssize_t length, limit;
-    Py_UCS4 between; /* what stands before the next letter, if there is one: a space, an edge, or nothing */
+    Py_UCS4 between; /* to insert before the next letter: a space, an edge, or 0 for nothing */
 } Line;
 
 static int begin_line(Line *line, PyObject *limit) {
@@ -69,7 +69,7 @@ static int is_inline(PyObject *tag) {
     return is(tag, "Emphasis") || is(tag, "Strong") || is(tag, "Link") || is(tag, "Strikethrough");
 }
 
-/* Give the one name in a dictionary, and its value if that is wanted; both are borrowed. */
+/* Return the only key of a dictionary, and its value unless NULL is given; both are borrowed. */
 static PyObject *only_name(PyObject *named, PyObject **value) {
     PyObject *name = NULL;
     Py_ssize_t position = 0;
@@ -83,7 +83,7 @@ static int is_line_end(PyObject *tag) {
            PyUnicode_READ_CHAR(tag, 1) == 'b' && PyUnicode_READ_CHAR(tag, 2) == 'r';
 }
 
-/* Take in an event; -1 if it is none. */
+/* Process an event; -1 if it isn't one. */
 static int take(Line *line, PyObject *event, int described, int *pictures) {
     if (PyUnicode_Check(event)) {
         part(line, is(event, "SoftBreak") ? ' ' : EDGE);
@@ -123,12 +123,12 @@ PyObject *words_of(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_s
     return end_line(&line);
 }
 
-/* ---- the quick way ---- */
+/* ---- plain text, without a parser ---- */
 
 typedef struct {
     int width;
     const void *data;
-    Py_ssize_t size; /* how far it may be looked at */
+    Py_ssize_t size; /* how many characters may be read */
 } Source;
 
 static inline Py_UCS4 at(const Source *text, Py_ssize_t place) { return PyUnicode_READ(text->width, text->data, place); }
@@ -146,7 +146,7 @@ static int begins_words(const Source *text, Py_ssize_t place) {
     return letter == '`' || letter == '[' || (Py_UNICODE_ISALNUM(letter) && !Py_UNICODE_ISDECIMAL(letter));
 }
 
-/* Find the end of the code that begins before a place: where its closing mark stands, or -1. */
+/* Return the position of the backtick that closes code whose content begins at `start`, or -1. */
 static Py_ssize_t code_end(const Source *text, Py_ssize_t start) {
     Py_ssize_t end = start;
     while (end < text->size && at(text, end) != '`' && at(text, end) != '\n') end++;
@@ -155,7 +155,7 @@ static Py_ssize_t code_end(const Source *text, Py_ssize_t start) {
     return end + 1 < text->size && at(text, end + 1) == '`' ? -1 : end;
 }
 
-/* Find the end of a link's words, which begin at a place, and where its address ends; -1 if it is no plain link. */
+/* Return where the text of a link, which begins at `start`, ends, and set `after` to its end; -1 if it isn't plain. */
 static Py_ssize_t link_end(const Source *text, Py_ssize_t start, Py_ssize_t *after) {
     Py_ssize_t end = start, place;
     while (end < text->size && at(text, end) != '^' && !is_mark(at(text, end))) end++;
@@ -169,12 +169,12 @@ static Py_ssize_t link_end(const Source *text, Py_ssize_t start, Py_ssize_t *aft
     return place < text->size ? end : -1;
 }
 
-/* Whether more than the limit is said; a space at the end doesn't count. */
+/* Whether the line has reached its limit; a space at the end doesn't count. */
 static int is_full(const Line *line) {
     return line->length == line->limit && !Py_UNICODE_ISSPACE(line->words[line->length - 1]);
 }
 
-/* Say the words of a line from a place on, and give the place where they end. */
+/* Add the plain text from a position on, and return where it ends. */
 static Py_ssize_t say_words(Line *line, const Source *text, Py_ssize_t place) {
     while (place < text->size && !is_full(line)) {
         Py_UCS4 letter = at(text, place);
@@ -203,7 +203,7 @@ PyObject *plain_words(PyObject *Py_UNUSED(module), PyObject *const *arguments, P
     }
     Py_ssize_t length = PyUnicode_GET_LENGTH(arguments[0]), place = -1;
     if (begin_line(&line, arguments[1]) < 0) return NULL;
-    Py_ssize_t limit = line.limit++; /* one more tells whether there is more; there is room for it */
+    Py_ssize_t limit = line.limit++; /* one more shows whether there is more; the buffer has space for it */
     Source text = {PyUnicode_KIND(arguments[0]), PyUnicode_DATA(arguments[0]), length / 4 < limit ? length : limit * 4};
     while (begins_words(&text, place + 1) && !is_full(&line)) {
         if (place >= 0) part(&line, ' ');

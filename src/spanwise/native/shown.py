@@ -1,4 +1,4 @@
-"""What a page shows, on one line: no more than is wanted, white space collapsed, an edge where an element ends."""
+"""Visible text on one line: up to a limit, white space collapsed, an edge where an element ends."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 EDGE: Final = "\x1e"
-"""Stands where one element of the page ends and the next begins: nothing that is searched for may cross it."""
+"""Separates two elements of the rendered page: a text to search for may not cross it."""
 
 _INLINE: Final = frozenset({"Emphasis", "Strong", "Strikethrough", "Link"})
-_WORDS: Final = r"[^\\`*_\[\]<>&|~!\n]"
+_TEXT: Final = r"[^\\`*_\[\]<>&|~!\n]"
 _CODE: Final = r"(?<!`)`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
-_LINK: Final = rf"\[(?:(?!\^){_WORDS})*\]\([^()\\<>&\s]*\)"
-_PLAIN: Final = re.compile(rf"(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?:{_WORDS}++|{_CODE}|{_LINK})*+)++")
-"""Lines of one paragraph that any reader of Markdown takes alike: words, code and links, and no hard break."""
+_LINK: Final = rf"\[(?:(?!\^){_TEXT})*\]\([^()\\<>&\s]*\)"
+_PLAIN: Final = re.compile(rf"(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?:{_TEXT}++|{_CODE}|{_LINK})*+)++")
+"""Lines of one paragraph that all Markdown parsers read alike: plain text, code and links, and no hard break."""
 _MARKS: Final = re.compile(r"`([^`]+)`|\[([^\[\]]*)\]\([^()]*\)")
 
 
 def collapsed(text: str, limit: int) -> str:
-    """Collapse white space, and give the first `limit` characters; edges stay, one between two stretches."""
-    shown = _joined(text[: limit * 2])  # mostly that is enough
-    if len(shown) < limit and len(text) > limit * 2:
-        shown = _joined(text)
-    return shown[:limit].rstrip()
+    """Collapse white space, and return the first `limit` characters; edges stay, one between two runs of text."""
+    visible = _joined(text[: limit * 2])  # mostly that is enough
+    if len(visible) < limit and len(text) > limit * 2:
+        visible = _joined(text)
+    return visible[:limit].rstrip()
 
 
 def _joined(text: str) -> str:
     if EDGE not in text:
         return " ".join(text.split())
-    return EDGE.join([" ".join(words) for stretch in text.split(EDGE) if (words := stretch.split())])
+    return EDGE.join([" ".join(words) for run in text.split(EDGE) if (words := run.split())])
 
 
 def words_of(events: Iterable[Any], limit: int, described: bool) -> str:
-    """Give the words in the events of the Markdown parser, with an edge between elements, until there are enough.
+    """Return the first `limit` visible characters of the events of the Markdown parser, with edges between elements.
 
-    What describes a picture is not shown; it counts only if it is asked for.
+    The description of a picture is not visible; it is included only if `described` is set.
     """
     found: list[str] = []
     value: Any
-    pictures, missing = 0, limit  # at least as many characters are still wanted
+    pictures, missing = 0, limit  # at least as many characters are still missing
     for event in events:
         name, value = (event, None) if event.__class__ is str else next(iter(event.items()))
         if name == "Start" or name == "End":
@@ -55,22 +55,22 @@ def words_of(events: Iterable[Any], limit: int, described: bool) -> str:
             missing -= len(value)
             if missing <= 0 and (missing := limit - len(_joined("".join(found)))) <= 0:
                 break
-        elif name != "InlineHtml" or value.startswith("<br"):  # in a cell it is the end of a line
+        elif name != "InlineHtml" or value.startswith("<br"):  # <br> ends a line of a cell
             found.append(" " if name == "SoftBreak" else EDGE)
     return collapsed("".join(found), limit)
 
 
 def plain_words(text: str, limit: int) -> str | None:
-    """Give the first words of Markdown as `collapsed` does, if they are so plain that no parser is needed; else None.
+    """Return the first visible characters of Markdown that is so plain that no parser is needed, else None.
 
-    That is so where either all of the text is plain, or enough of it.
+    Either all of the text must be plain, or its first `limit` visible characters.
     """
     plain = _PLAIN.match(text, 0, limit * 4)
     if plain is None:
         return None
-    words = plain[0]
-    shown = collapsed(_MARKS.sub(_unmarked, words) if "`" in words or "[" in words else words, limit + 1)
-    return shown[:limit].rstrip() if plain.end() == len(text) or len(shown) > limit else None
+    source = plain[0]
+    visible = collapsed(_MARKS.sub(_unmarked, source) if "`" in source or "[" in source else source, limit + 1)
+    return visible[:limit].rstrip() if plain.end() == len(text) or len(visible) > limit else None
 
 
 def _unmarked(mark: re.Match[str]) -> str:

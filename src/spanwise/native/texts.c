@@ -1,4 +1,4 @@
-/* Looks at every character of a text: see texts.py. */
+/* Checks that read every character of a text: see texts.py. */
 
 #include "compiled.h"
 
@@ -8,7 +8,7 @@ static int read_character(int width, const void *data, Py_ssize_t place, Py_ssiz
 
 static int is_lone(Py_UCS4 letter) { return letter >= 0xD800 && letter <= 0xDFFF; }
 
-/* is_text(words) -> bool */
+/* is_text(text) -> bool */
 PyObject *is_text(PyObject *Py_UNUSED(module), PyObject *words) {
     if (!PyUnicode_Check(words)) {
         PyErr_SetString(PyExc_TypeError, "is_text takes a string");
@@ -64,7 +64,7 @@ static int is_word(int letter) {
 #define NAME 16
 #define FIGURE 32
 
-/* What the character at a place may begin, by the one before it and the one after it. */
+/* Return what a character may begin, by the one before it and the one after it. */
 static int begun_by(int letter, int before, int after) {
     switch (letter) {
     case '[': return after == '[' ? WIKI : after == '!' ? BOX : 0;

@@ -1,4 +1,4 @@
-"""Looks at every character of a text."""
+"""Checks that read every character of a text."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _HINTS: Final = tuple(
 )
 
 
-def is_text(words: str) -> bool:
-    """Whether a string is whole characters only: a lone surrogate is none, and can't be written anywhere."""
+def is_text(text: str) -> bool:
+    """Whether a string has no lone surrogate, which is no character and can't be encoded."""
     try:
-        words.encode()
+        text.encode()
     except UnicodeEncodeError:
         return False
     return True
 
 
 def misplaced(text: str, blocks: tuple[Any, ...]) -> int:
-    """Find the first block that is empty, overlaps another, leaves the text, or has visible text lost before it.
+    """Return the index of the first block that is empty, overlaps another, ends after the text, or follows a gap.
 
-    -1 stands for none, the number of blocks for visible text after the last of them.
+    A gap is visible text in no block; one after the last gives the number of blocks. -1 stands for no such block.
     """
     reached = 0
     for index, block in enumerate(blocks):
@@ -35,8 +35,8 @@ def misplaced(text: str, blocks: tuple[Any, ...]) -> int:
 
 
 def hints(text: str) -> tuple[bool, ...]:
-    """Say what a text may hold: wiki links, boxes, comments of notes, tags, block ids, figures.
+    """Return whether a text may hold wiki links, boxes, comments of notes, tags, block ids, figures.
 
-    A hint may be wrong, but where there is none, there is nothing to be found.
+    True may be wrong, False never is.
     """
     return tuple(hint.search(text) is not None for hint in _HINTS)

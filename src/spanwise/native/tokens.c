@@ -1,4 +1,4 @@
-/* Token ids to character positions. */
+/* Character positions from token ids: see tokens.py. */
 
 #include "compiled.h"
 

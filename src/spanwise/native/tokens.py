@@ -1,4 +1,4 @@
-"""Token ids to character positions."""
+"""Character positions from token ids."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from array import array
 
 
 def token_ends(ids: bytes, begun: array[int], base: int) -> bytes:
-    """Give the character where each token ends, as 32-bit integers.
+    """Return the position where each token ends, as 32-bit integers.
 
-    `ids` are the tokens' 32-bit numbers, `begun` says in one byte for each number how many characters begin in such a
-    token, and the first token begins at character `base`.
+    `ids` are the tokens as 32-bit numbers, `begun` has one byte per id, the number of characters that begin in such a
+    token, and the first token begins at position `base`.
     """
     import numpy
 

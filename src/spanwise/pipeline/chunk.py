@@ -1,127 +1,115 @@
-"""read(), read_text(), read_pages(), chunk(), estimate(): for people in a hurry."""
+"""chunk() and estimate(): one document to chunks, in the steps that the pipeline takes for every job."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from spanwise.chunking.pieces import nested
-from spanwise.chunking.proposers import Estimate, Propose, Proposer, answers_from, estimated
-from spanwise.chunking.settle import ChunkingTask, Strategy, settle
-from spanwise.chunking.strategies import as_counted, strategy_of
-from spanwise.chunking.strategies.smart import SmartStrategy
+from spanwise.chunking.proposers import Answers, Estimate, Propose, Proposer, answers_from, estimated
+from spanwise.chunking.settle import settle
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, as_counted, strategy_of
+from spanwise.chunking.strategy import ModelStrategy, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Document
 from spanwise.documents.offsets import MEASURES
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.native.gc_pause import collector_paused
 from spanwise.options import options_of
-from spanwise.readers import ReadOptions, read_file, read_page_strings, read_string
-from spanwise.records.chunk import Chunk
-from spanwise.records.record import Run
+from spanwise.readers import read, read_text
+from spanwise.records.chunk import Chunks
+from spanwise.records.run import Run
 from spanwise.text.tokens import Tokenizer, TokenMap, tokenizer_of
 
 
-def read(
-    path: str | os.PathLike[str],
-    *,
-    format: str | None = None,
-    password: str | None = None,
-    figures: str | os.PathLike[str] | None = None,
-    keep_all: bool = False,
-    **metadata: Any,
-) -> Document:
-    """Read a file. The extension says what it is, unless `format` does; `metadata` is what you know better.
-
-    `password` opens an encrypted PDF. `figures` names a folder that the figures of a PDF are written to.
-    With `keep_all` a web page keeps its navigation, banners and whatever else is not its main content.
-    """
-    return read_file(path, format, metadata, ReadOptions(password, figures, keep_all))
-
-
-def read_text(text: str, format: str = "markdown", *, keep_all: bool = False, **metadata: Any) -> Document:
-    """Read a string: Markdown, plain text, HTML or a page of Confluence; `keep_all` is as for `read`."""
-    return read_string(text, format, metadata, access=ReadOptions(keep_all=keep_all))
-
-
-def read_pages(pages: Iterable[str], *, format: str = "text", **metadata: Any) -> Document:
-    """Read text that is already in pages, one string a page."""
-    return read_page_strings(pages, format, metadata)
-
-
 class Prepared(NamedTuple):
-    """A document that is going to be chunked: all is checked and counted, nothing is planned."""
+    """A document that is going to be chunked: options are checked and tokens counted, nothing is planned."""
 
     task: ChunkingTask
     strategy: Strategy
-    offsets: tuple[str, ...]
 
 
 def chunk(
-    document: Document,
-    strategy: str = "structure",
+    document: Document | str | os.PathLike[str],
+    strategy: str | None = None,
     tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
     *,
     offsets: Sequence[str] = (),
     proposer: Proposer | Propose | None = None,
     **options: Any,
-) -> tuple[Chunk, ...]:
-    """Turn a document into chunks.
+) -> Chunks:
+    """Return the chunks of a document; a string is read as Markdown first, a `Path` as a file.
 
-    `options` are those of the strategy. `offsets` may name `"utf8"` and `"utf16"`: the records then give all ranges in
-    bytes and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several documents share, or a
-    function of your own from a `Window` to the numbers of the lines where a topic starts.
+    `options` are those of the strategy, by default `structure`. `offsets` may name `"utf8"` and `"utf16"`: the records
+    then give all ranges in bytes and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several
+    documents share, or a function of your own from a `Window` to the numbers of the lines where a topic starts.
     """
-    begun = prepare(document, strategy, tokenizer, offsets, options)
-    if not isinstance(begun.strategy, SmartStrategy):
+    measures = checked_offsets(offsets)
+    prepared = prepare(_read(document), strategy, tokenizer, options)
+    if not isinstance(prepared.strategy, ModelStrategy):
         if proposer is not None:
-            raise OptionError("proposer", f"is not for the strategy {strategy}", hint="it is one of smart")
-        return finish(begun)
-    with answers_from(proposer, begun.task, options) as answers:
-        begun.task.answers = answers
-        return finish(begun)
+            rule = f"is not for the strategy {prepared.strategy.name}"
+            raise OptionError("proposer", rule, hint="it is one of smart")
+        return finish(prepared, None, measures)
+    with answers_from(proposer, prepared.task, options) as answers:
+        return finish(prepared, answers, measures)
 
 
-def estimate(document: Document, tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k", **options: Any) -> Estimate:
-    """Say what `smart` would send for a document, and at what price; nothing is sent."""
-    return estimated(prepare(document, "smart", tokenizer, (), options).task)
+def estimate(
+    document: Document | str | os.PathLike[str],
+    tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
+    **options: Any,
+) -> Estimate:
+    """Return what `smart` would send for a document, and at what price; nothing is sent."""
+    return estimated(prepare(_read(document), "smart", tokenizer, options).task)
 
 
-def prepare(
-    document: Document,
-    strategy: str,
-    tokenizer: str | os.PathLike[str] | Tokenizer,
-    offsets: Sequence[str],
-    options: Mapping[str, Any],
-) -> Prepared:
-    """Check what is given, and count the document's tokens."""
-    if not isinstance(document, Document):
-        hint = "make one with spanwise.read(path) or spanwise.read_text(text)"
-        raise OptionError("document", "must be a Document", value=type(document).__name__, hint=hint)
-    chosen = strategy_of(strategy)
-    settings = options_of(chosen.options, options)
+def _read(document: Document | str | os.PathLike[str]) -> Document:
+    if isinstance(document, Document):
+        return document
+    if isinstance(document, str):
+        return read_text(document)
+    if isinstance(document, os.PathLike):
+        return read(Path(document))
+    hint = "make one with spanwise.read(path) or spanwise.read_text(text)"
+    raise OptionError("document", "must be a Document", value=type(document).__name__, hint=hint)
+
+
+def checked_offsets(offsets: Sequence[str]) -> tuple[str, ...]:
+    """Return the measures that are named; raise OptionError for an unknown one."""
     measures = (offsets,) if isinstance(offsets, str) or not isinstance(offsets, Iterable) else tuple(offsets)
     for name in measures:
         if not isinstance(name, str) or name not in MEASURES:
             raise OptionError("offsets", "is not a known measure", value=name, hint=did_you_mean(str(name), MEASURES))
+    return measures
+
+
+def prepare(
+    document: Document,
+    strategy: str | None,
+    tokenizer: str | os.PathLike[str] | Tokenizer,
+    options: Mapping[str, Any],
+) -> Prepared:
+    """Check the options, and count the document's tokens."""
+    chosen = strategy_of(DEFAULT_STRATEGY if strategy is None else strategy)
+    checked = options_of(chosen.options, options)
     try:
         tokens = TokenMap(document.text, tokenizer_of(tokenizer))
     except UnicodeEncodeError as error:
         rule = f"holds a lone surrogate, which is no character, at {error.start}"
         raise UnreadableError("text", rule, hint="spanwise.read_text(text) replaces it") from error
     with collector_paused:
-        return Prepared(
-            ChunkingTask(as_counted(document, strategy), tokens, settings, chosen.leaves_out), chosen, measures
-        )
+        return Prepared(ChunkingTask(as_counted(document, chosen), tokens, checked, chosen.leaves_out), chosen)
 
 
-def finish(begun: Prepared) -> tuple[Chunk, ...]:
-    """Plan and settle the chunks."""
-    task, strategy, measures = begun
-    if task.answers is not None:
-        task.answers()  # nothing else is kept waiting for them
+def finish(prepared: Prepared, answers: Answers | None = None, offsets: Sequence[str] = ()) -> Chunks:
+    """Plan and settle the chunks; `answers` waits for what a proposer says, if the strategy needs one."""
+    task, strategy = prepared
+    proposals = answers() if answers is not None else None  # nothing else is kept waiting for them
     with collector_paused:
-        settled = settle(task, strategy, strategy.plan(task))
-        row, homes = nested(task.parents, settled)
-        run = Run(task.document, strategy.name, row, measures, task.options.max_heading_levels, homes, task.notes)
-        return tuple([Chunk(run, index) for index in range(len(row))])
+        plan = strategy.plan(task, proposals) if isinstance(strategy, ModelStrategy) else strategy.plan(task)
+        chunks, parent_indices = nested(plan.parents, settle(task, strategy, plan.cores))
+        levels = task.options.max_heading_levels
+        return Chunks(Run(task.document, strategy.name, chunks, offsets, levels, parent_indices, plan.notes))

@@ -28,17 +28,17 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
-from spanwise.chunking.strategies import STRATEGIES, strategy_of
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, STRATEGIES, strategy_of
 from spanwise.documents.document import Metadata
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.options import check_value, options_of
 from spanwise.records.dialects import DIALECTS
 from spanwise.retrieval.weights import weights_of
 from spanwise.sources.folder import check_patterns
-from spanwise.text.tokens import TOKENIZERS
+from spanwise.text.tokens import TOKENIZERS, tokenizer_of
 
 CONFIG_NAMES: Final = ("spanwise.toml", "pyproject.toml")
-_DEFAULTS: Final = {"strategy": "structure", "tokenizer": "cl100k"}
+_DEFAULTS: Final = {"strategy": DEFAULT_STRATEGY, "tokenizer": "cl100k"}
 _LISTS: Final = ("include", "exclude")
 _TABLES: Final = ("files", "search", "plans", "tenants")
 DEFAULT_PLANS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -214,6 +214,21 @@ def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
                 rule = f"({layer.origin}) is not an option of the strategy {strategy.name}"
                 raise OptionError(name, rule, hint=f"it is one of {owners}" if owners else did_you_mean(name, known))
     return said
+
+
+def settings_from(
+    strategy: str | None,
+    tokenizer: str | os.PathLike[str],
+    options: Mapping[str, Any],
+    metadata: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Return settings for all documents of a call; raise OptionError for an option that the strategy doesn't have."""
+    name = DEFAULT_STRATEGY if strategy is None else strategy
+    options_of(strategy_of(name).options, options)
+    chosen = os.fspath(tokenizer)
+    if chosen not in TOKENIZERS:
+        tokenizer_of(chosen)  # a wrong file is reported once, not for every document
+    return Settings(name, chosen, dict(options), dict(metadata or {}))
 
 
 def settings_of(said: Mapping[str, Value]) -> Settings:

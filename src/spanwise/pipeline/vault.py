@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 from spanwise.documents.document import Document, Link
 from spanwise.errors import SpanwiseError, UnreadableError
-from spanwise.pipeline.chunk import read
+from spanwise.readers import read
 from spanwise.readers.markdown.notes import block_ids
 from spanwise.sources.folder import find_files
 

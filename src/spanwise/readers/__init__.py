@@ -1,10 +1,10 @@
-"""Readers: text or bytes to a `Document`; a file per format, one table."""
+"""Readers: bytes or text to a `Document`; a package or module per format, and one table."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import Document, LeftOut, Metadata, derived_document_id
@@ -18,7 +18,7 @@ from spanwise.readers.plain import read_plain
 
 
 class ReadOptions(NamedTuple):
-    """How a file is opened, where its figures are written to, and whether what is no content is kept."""
+    """How a file is read: its password, the folder for its figures, and whether what is no content is kept."""
 
     password: str | None = None
     figures: str | os.PathLike[str] | None = None
@@ -28,16 +28,16 @@ class ReadOptions(NamedTuple):
 _PLAINLY: Final = ReadOptions()
 
 
-def _read_html(text: str, access: ReadOptions) -> ReadResult:
+def _read_html(text: str, options: ReadOptions) -> ReadResult:
     from spanwise.readers.html import read_html
 
-    return read_html(text, keep_all=access.keep_all)
+    return read_html(text, keep_all=options.keep_all)
 
 
-def _read_confluence(text: str, access: ReadOptions) -> ReadResult:
+def _read_confluence(text: str, options: ReadOptions) -> ReadResult:
     from spanwise.readers.confluence import read_confluence
 
-    return read_confluence(text, keep_all=access.keep_all)
+    return read_confluence(text, keep_all=options.keep_all)
 
 
 FORMATS: Final[dict[str, Callable[[str, ReadOptions], ReadResult]]] = {
@@ -47,8 +47,9 @@ FORMATS: Final[dict[str, Callable[[str, ReadOptions], ReadResult]]] = {
     "confluence": _read_confluence,
 }
 INPUTS: Final = (*FORMATS, "pdf")
-"""All formats; those of text are the table's, the others are read from bytes."""
+"""All formats: those of the table are read from text, the others from bytes."""
 _PDF: Final = b"%PDF-"
+_CONFLUENCE_SUFFIXES: Final = (".xml", ".json")
 EXTENSIONS: Final = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -64,115 +65,144 @@ EXTENSIONS: Final = {
 }
 
 
-def read_file(
-    path: str | os.PathLike[str], form: str | None, given: Mapping[str, Any], access: ReadOptions = _PLAINLY
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    password: str | None = None,
+    figures: str | os.PathLike[str] | None = None,
+    keep_all: bool = False,
+    **metadata: Any,
 ) -> Document:
-    """Read a file; its extension says the format unless `form` does."""
-    data, name, form = load_file(path, form)
-    return read_bytes(data, name, form, {"file_path": name, **given}, access)
+    """Read a file. Its extension decides the format unless `format` is given; `metadata` overrides what is found.
+
+    `password` opens an encrypted PDF. `figures` names a folder that the figures of a PDF are written to.
+    With `keep_all` a web page keeps its navigation, banners and whatever else is not its main content.
+    """
+    return read_file(path, format, metadata, ReadOptions(password, figures, keep_all))
 
 
-def load_file(path: str | os.PathLike[str], form: str | None) -> tuple[bytes, str, str]:
-    """Give what is in a file, its name as text, and its format."""
+def read_text(text: str, format: str = "markdown", *, keep_all: bool = False, **metadata: Any) -> Document:
+    """Read a string: Markdown, plain text, HTML or a page of Confluence; `keep_all` is as for `read`."""
+    return read_string(text, format, metadata, options=ReadOptions(keep_all=keep_all))
+
+
+def read_pages(pages: Iterable[str], *, format: str = "text", **metadata: Any) -> Document:
+    """Read text that is already in pages, one string a page."""
+    return _document(read_paged(pages, format), format, metadata)
+
+
+def read_file(
+    path: str | os.PathLike[str], format: str | None, metadata: Mapping[str, Any], options: ReadOptions = _PLAINLY
+) -> Document:
+    """Read a file; its extension decides the format unless `format` is given."""
     if not isinstance(path, str | os.PathLike):
         raise UnreadableError("path", "must be a string or a path", value=path)
-    place = Path(path)
+    file = Path(path)
     # a name on disk may be no text; two that differ must not become one
-    name = place.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    known = form is None  # by the ending alone
-    if form is None:
-        form = EXTENSIONS.get(place.suffix.lower()) or _form_inside(place)
-        if form is None:
-            endings = ", ".join(sorted(filter(None, EXTENSIONS)))
-            hint = f"known: {endings}; if it is one of these under another name, say its format: {' or '.join(INPUTS)}"
-            raise UnreadableError(name, "has an extension that no reader knows", hint=hint)
+    name = file.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    data, found = load(name, file.read_bytes, format)
+    return read_bytes(data, name, found, {"file_path": name, **metadata}, options)
+
+
+def load(name: str, fetch: Callable[[], bytes], format: str | None) -> tuple[bytes, str]:
+    """Fetch the bytes of a file, once, and decide its format: the given one, else by its extension and its bytes."""
+    suffix = PurePath(name).suffix.lower()
+    if format is None and suffix not in EXTENSIONS and suffix not in _CONFLUENCE_SUFFIXES:
+        raise _unknown_extension(name)
     try:
-        data = place.read_bytes()
+        data = fetch()
     except (OSError, ValueError) as error:
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
-    if known and data.startswith(_PDF):
-        form = "pdf"  # a name may lie, or have no ending
-    if known and form == "html" and _is_stored(data):
-        form = "confluence"
-    return data, name, form
+    return data, format or _format_of(name, suffix, data)
 
 
-def _form_inside(place: Path) -> str | None:
-    """Look into a file whose extension says too little: a page of Confluence may be XML or JSON."""
-    if place.suffix.lower() not in {".xml", ".json"}:
-        return None
-    from spanwise.readers.confluence.detection import looks_exported, looks_stored
+def _format_of(name: str, suffix: str, data: bytes) -> str:
+    """Return the format of a file; a suffix may be wrong, missing, or shared by several formats."""
+    if suffix in _CONFLUENCE_SUFFIXES:
+        from spanwise.readers.confluence.detection import looks_exported, looks_stored
 
-    try:
-        text = place.read_text(encoding="utf-8", errors="replace")
-    except (OSError, ValueError):
-        return None
-    looks = looks_stored if place.suffix.lower() == ".xml" else looks_exported
-    return "confluence" if looks(text) else None
+        text = data.decode("utf-8", "replace")
+        if not (looks_stored(text) if suffix == ".xml" else looks_exported(text)):
+            raise _unknown_extension(name)
+        return "confluence"
+    if data.startswith(_PDF):
+        return "pdf"
+    if EXTENSIONS[suffix] == "html":
+        from spanwise.readers.confluence.detection import looks_stored_alone
+
+        return "confluence" if looks_stored_alone(data) else "html"
+    return EXTENSIONS[suffix]
 
 
-def _is_stored(data: bytes) -> bool:
-    from spanwise.readers.confluence.detection import looks_stored_alone
+def has_reader(path: str) -> bool:
+    """Whether a file's extension is one that a reader takes."""
+    return PurePath(path).suffix.lower() in EXTENSIONS
 
-    return looks_stored_alone(data)
+
+def piped_format(data: bytes) -> str:
+    """Return the format of bytes without a name: a PDF is recognised by its first bytes, all else is Markdown."""
+    return "pdf" if data.startswith(_PDF) else "markdown"
+
+
+def _unknown_extension(name: str) -> UnreadableError:
+    endings = ", ".join(sorted(filter(None, EXTENSIONS)))
+    hint = f"known: {endings}; if it is one of these under another name, say its format: {' or '.join(INPUTS)}"
+    return UnreadableError(name, "has an extension that no reader knows", hint=hint)
 
 
 def read_bytes(
-    data: bytes, name: str, form: str | None, given: Mapping[str, Any], access: ReadOptions = _PLAINLY
+    data: bytes, name: str, format: str, metadata: Mapping[str, Any], options: ReadOptions = _PLAINLY
 ) -> Document:
-    """Read what a file holds; without a format, a PDF is known by its first bytes, and all else is Markdown."""
-    if form is None:
-        form = "pdf" if data.startswith(_PDF) else "markdown"
-    if form != "pdf":
-        text, guessed = decoded(data, name)
-        return read_string(text, form, given, guessed, access)
-    from spanwise.readers.pdf import read_pdf
+    """Read the bytes of a file."""
+    if format == "pdf":
+        from spanwise.readers.pdf import read_pdf
 
-    with collector_paused:
-        reading = read_pdf(data, name, access.password, access.figures)
-    return _document(reading, form, given)
+        with collector_paused:
+            result = read_pdf(data, name, options.password, options.figures)
+        return _document(result, "pdf", metadata)
+    text, guessed = decoded(data, name)
+    return read_string(text, format, metadata, guessed, options)
 
 
 def read_string(
-    text: str, form: str, given: Mapping[str, Any], noted: tuple[LeftOut, ...] = (), access: ReadOptions = _PLAINLY
+    text: str,
+    format: str,
+    metadata: Mapping[str, Any],
+    left_out: tuple[LeftOut, ...] = (),
+    options: ReadOptions = _PLAINLY,
 ) -> Document:
-    """Read a text of a named format; `noted` is what is known of it already."""
-    if form in INPUTS and form not in FORMATS:
-        raise OptionError("format", "is read from a file, not from a string", value=form, hint="spanwise.read(path)")
-    if not isinstance(form, str) or form not in FORMATS:
-        raise OptionError("format", "is not a known format", value=form, hint=did_you_mean(str(form), FORMATS))
+    """Read a text of a named format; `left_out` is what decoding it has left out already."""
+    if format in INPUTS and format not in FORMATS:
+        raise OptionError("format", "is read from a file, not from a string", value=format, hint="spanwise.read(path)")
+    if not isinstance(format, str) or format not in FORMATS:
+        raise OptionError("format", "is not a known format", value=format, hint=did_you_mean(str(format), FORMATS))
     if not isinstance(text, str):
         hint = "decode bytes first, or use spanwise.read(path)"
         raise UnreadableError("text", "must be a string", value=type(text).__name__, hint=hint)
     clean, replaced = cleaned(text)
     with collector_paused:
-        reading = FORMATS[form](clean, access)
-    if noted or replaced:
-        reading = reading._replace(left_out=noted + replaced + reading.left_out)
-    return _document(reading, form, given)
+        result = FORMATS[format](clean, options)
+    if left_out or replaced:
+        result = result._replace(left_out=left_out + replaced + result.left_out)
+    return _document(result, format, metadata)
 
 
-def read_page_strings(pages: Iterable[str], form: str, given: Mapping[str, Any]) -> Document:
-    """Read strings that are pages."""
-    return _document(read_paged(pages, form), form, given)
-
-
-def _naming(known: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give what a document is named by: an address that only the page itself says may be that of many files."""
-    return known if given.get("source_url") or not known.get("file_path") else {**known, "source_url": None}
-
-
-def _document(reading: ReadResult, form: str, given: Mapping[str, Any]) -> Document:
-    """Join what the reader found with what the caller knows better."""
-    known = {"source_type": form, **reading.found}
-    known |= {name: value for name, value in given.items() if value is not None}
-    own = reading.found.get("extra", {})
-    if own and isinstance(given.get("extra"), Mapping):
-        known["extra"] = {**own, **given["extra"]}
+def _document(result: ReadResult, format: str, metadata: Mapping[str, Any]) -> Document:
+    """Return the document: what the reader found, overridden by the given metadata."""
+    known = {"source_type": format, **result.found}
+    known |= {name: value for name, value in metadata.items() if value is not None}
+    own = result.found.get("extra", {})
+    if own and isinstance(metadata.get("extra"), Mapping):
+        known["extra"] = {**own, **metadata["extra"]}
     if not known.get("document_id") and not known.get("source_url") and not known.get("file_path"):
         known["document_id"] = own.get("id", "")  # its own name, where no source gives it one
     if not known.get("document_id"):
-        known["document_id"] = derived_document_id(_naming(known, given), reading.text)
-    starts = reading.link_starts if given.get("links") is None else ()
-    metadata = Metadata.of(known)
-    return Document(reading.text, reading.blocks, reading.pages, metadata, reading.left_out, starts, reading.shown)
+        known["document_id"] = derived_document_id(_identity(known, metadata), result.text)
+    starts = result.link_starts if metadata.get("links") is None else ()
+    return Document(result.text, result.blocks, result.pages, Metadata.of(known), result.left_out, starts, result.shown)
+
+
+def _identity(known: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a document's id is derived from: an address that only the page itself states may be that of many."""
+    return known if given.get("source_url") or not known.get("file_path") else {**known, "source_url": None}

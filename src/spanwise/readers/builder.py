@@ -1,7 +1,7 @@
-"""From what a reader sees to blocks: the one builder, which fills gaps and turns headings into paths; and figures.
+"""The builder that turns what a reader finds into blocks: it fills gaps and turns headings into paths; and figures.
 
-Every reader ends here, so that the promises of a document (each visible character in exactly one block, a path for
-every block) are kept in one place.
+Every reader uses it, so the guarantees of a document (each visible character in exactly one block, a path for every
+block) are enforced once.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from spanwise.text.cuts import trimmed
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
 LONGEST_NAME: Final = 1000
-"""Characters of a heading that name its section: every chunk repeats the name, so it must not grow with the text."""
+"""Maximum characters of a section name: every chunk repeats it, so it must not grow with the text."""
 _new: Final = tuple.__new__
 _FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")
 
 
 class ReadResult(NamedTuple):
-    """What a reader gives back: the text, its blocks, and what it learned on the way."""
+    """The result of a reader: the text, its blocks, and the metadata found."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -36,7 +36,7 @@ class ReadResult(NamedTuple):
 
 
 class FoundBlock(NamedTuple):
-    """A block as a reader sees it, before its place among headings is known."""
+    """A block as a reader finds it, before its heading path is known."""
 
     kind: str
     start: int
@@ -47,12 +47,11 @@ class FoundBlock(NamedTuple):
 
 
 class Builder:
-    """Takes blocks in order and gives each its headings; on pages, positions are those in the page begun last."""
+    """A builder that takes blocks in order and sets their heading paths; positions are relative to the current page."""
 
     __slots__ = ("base", "blocks", "headings", "page", "path", "reached", "text")
 
     def __init__(self, text: str) -> None:
-        """Begin at the start of a text."""
         self.blocks: list[Block] = []
         self.text = text
         self.base = 0
@@ -62,7 +61,7 @@ class Builder:
         self.path: tuple[str, ...] = ()
 
     def begin_page(self, number: int, text: str, base: int) -> None:
-        """Go on with the text of a page that starts at `base`; call `finish` at the end of each."""
+        """Continue with the text of a page that starts at `base`; call `finish` at the end of each page."""
         self.page, self.text, self.base, self.reached = number, text, base, 0
 
     def add(
@@ -75,7 +74,7 @@ class Builder:
         parts: tuple[Part, ...] = (),
         source_ref: SourceRef | None = None,
     ) -> None:
-        """Add the next block; positions of its parts count from where it starts if it has a `source_ref`."""
+        """Add the next block; with a `source_ref`, positions of its parts are relative to its start."""
         if source_ref:
             parts = tuple([_moved(part, start) for part in parts])
         if start > self.reached and not self.text[self.reached : start].isspace():
@@ -85,23 +84,23 @@ class Builder:
             self.path = self._path_under(level, title)
         if base := self.base:
             start, end, parts = start + base, end + base, tuple([_moved(part, base) for part in parts])
-        # without Block's own checks: kinds come from a reader's table, and Document checks all ranges once more
+        # skips Block's own checks: kinds come from a reader's table, and Document checks all ranges again
         self.blocks.append(_new(Block, (kind, start, end, self.path, level, self.page, parts, None, None, source_ref)))
 
-    def add_all(self, seen: list[FoundBlock]) -> None:
-        """Add many blocks at once."""
+    def add_all(self, blocks: list[FoundBlock]) -> None:
+        """Add several blocks."""
         if self.base:
-            for block in seen:
+            for block in blocks:
                 self.add(*block)
         else:
-            add_blocks(self, seen, Block, LONGEST_NAME)
+            add_blocks(self, blocks, Block, LONGEST_NAME)
 
     def finish(self) -> None:
-        """Take what is left at the end of the text or page."""
+        """Add a block for what is left at the end of the text or page."""
         self.fill(len(self.text))
 
     def fill(self, end: int) -> None:
-        """Give visible text between blocks a block: link reference definitions leave no other trace."""
+        """Add a block for visible text up to `end`: the parser reports no event for link reference definitions."""
         if gap := trimmed(self.text, self.reached, end):
             self.reached = end
             self.add("definition" if self.text.startswith("[", gap[0]) else "paragraph", *gap)
@@ -111,7 +110,7 @@ class Builder:
         while headings and headings[-1][0] >= level:
             headings.pop()
         headings.append((level, title[:LONGEST_NAME]))
-        return tuple([name for _, name in headings if name])  # an empty heading has no name to give
+        return tuple([name for _, name in headings if name])  # an empty heading has no name
 
 
 def _moved(part: Part, by: int) -> Part:
@@ -120,7 +119,7 @@ def _moved(part: Part, by: int) -> Part:
 
 
 class Tag(NamedTuple):
-    """A `<figure>` or `</figure>` and where it stands."""
+    """A `<figure>` or `</figure>` tag and its range."""
 
     start: int
     end: int
@@ -128,12 +127,12 @@ class Tag(NamedTuple):
 
 
 def may_hold_figures(text: str) -> bool:
-    """Whether a search for figures can find any; most texts have none."""
+    """Whether the text may contain figures; most texts have none."""
     return _FIGURE_HINT.search(text) is not None
 
 
 def figure_tags(text: str, start: int, end: int) -> Iterator[Tag]:
-    """Find the figure tags in a stretch of HTML or plain text, leaving HTML comments aside."""
+    """Yield the figure tags in a range of HTML or plain text, skipping HTML comments."""
     while found := FIGURE_TAG.search(text, start, end):
         start = found.end()
         if found[0] == "<!--":
@@ -144,7 +143,7 @@ def figure_tags(text: str, start: int, end: int) -> Iterator[Tag]:
 
 
 def figure_ranges(tags: Iterable[Tag]) -> list[tuple[int, int]]:
-    """Pair the tags; of nested figures the outermost counts, an unclosed one is plain text."""
+    """Return the ranges of paired tags; of nested figures the outermost counts, an unclosed one is plain text."""
     opened: list[int] = []
     ranges: list[tuple[int, int]] = []
     for tag in tags:
@@ -158,13 +157,13 @@ def figure_ranges(tags: Iterable[Tag]) -> list[tuple[int, int]]:
     return ranges
 
 
-def with_figures(text: str, seen: list[FoundBlock], figures: list[tuple[int, int]]) -> list[FoundBlock]:
-    """Give each figure a block of its own; what stood around it in a block stays as that block's kind."""
+def with_figures(text: str, blocks: list[FoundBlock], figures: list[tuple[int, int]]) -> list[FoundBlock]:
+    """Return the blocks with figures as blocks of their own; the text around one keeps the kind of its block."""
     if not figures:
-        return seen
+        return blocks
     carved = [FoundBlock("figure", start, end) for start, end in figures]
     starts, ends = [start for start, _ in figures], [end for _, end in figures]
-    for block in seen:
+    for block in blocks:
         touched = figures[bisect_right(ends, block.start) : bisect_left(starts, block.end)]
         pieces = without(touched, block.start, block.end)
         if pieces == [(block.start, block.end)]:

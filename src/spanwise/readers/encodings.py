@@ -1,4 +1,4 @@
-"""Bytes to clean text: encodings, byte order marks, line ends, and characters that no text may hold."""
+"""Decoding of bytes to clean text: encodings, byte order marks, line ends, and forbidden characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spanwise.documents.document import LeftOut
 from spanwise.errors import MissingExtraError, UnreadableError
 from spanwise.native import is_text
 
-_MARKS: Final = (  # the longer mark first: UTF-32's begins with UTF-16's
+_MARKS: Final = (  # longer marks first: UTF-32's begins with UTF-16's
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -26,7 +26,7 @@ _BINARY_SHARE: Final = 0.001
 
 
 def decoded(data: bytes, name: str) -> tuple[str, tuple[LeftOut, ...]]:
-    """Decode by byte order mark, UTF-8, declared charset, and only then by a guess, which is reported."""
+    """Decode by byte order mark, as UTF-8, by declared charset, or else by a guess, which is reported."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _strictly(data, encoding, name), ()
@@ -45,19 +45,19 @@ def decoded(data: bytes, name: str) -> tuple[str, tuple[LeftOut, ...]]:
 def cleaned(text: str, base: int = 0) -> tuple[str, tuple[LeftOut, ...]]:
     r"""Drop the byte order mark, make every line end ``\n``, and replace NUL and lone surrogates by U+FFFD.
 
-    Line ends become what Python's `open()` gives, so positions are those in the text as Python reads it. What was
-    replaced is reported, with its position in a document where this text starts at `base`; every replacement takes
-    exactly the place of one character.
+    Line ends are normalized as by Python's `open()`, so positions are those in the text as Python reads it.
+    Replacements are reported with their positions in a document where this text starts at `base`; each replaces
+    exactly one character.
     """
     text = text.removeprefix("\ufeff")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "\x00" not in text and is_text(text):  # much faster than a search, and nearly always true
+    if "\x00" not in text and is_text(text):  # much faster than a regex, and nearly always true
         return text, ()
-    places = [base + found.start() for found in _FORBIDDEN.finditer(text)]
-    shown = ", ".join(map(str, places[:5])) + (", …" if len(places) > 5 else "")
-    reason = f"{len(places)} NUL or lone surrogate characters replaced by U+FFFD, at {shown}"
-    return _FORBIDDEN.sub("\ufffd", text), (LeftOut(reason, source_ref={"characters": places[:1000]}),)
+    positions = [base + found.start() for found in _FORBIDDEN.finditer(text)]
+    listed = ", ".join(map(str, positions[:5])) + (", …" if len(positions) > 5 else "")
+    reason = f"{len(positions)} NUL or lone surrogate characters replaced by U+FFFD, at {listed}"
+    return _FORBIDDEN.sub("\ufffd", text), (LeftOut(reason, source_ref={"characters": positions[:1000]}),)
 
 
 def _strictly(data: bytes, encoding: str, name: str) -> str:
@@ -73,7 +73,7 @@ def _declared(data: bytes) -> str | None:
     if not found:
         return None
     name = found[1].decode("ascii").lower().replace("_", "-")
-    if not _CHARSET.fullmatch(name):  # Python knows codecs that are no charsets
+    if not _CHARSET.fullmatch(name):  # Python has codecs that are not charsets
         return None
     try:
         return data.decode(name)

@@ -1,4 +1,4 @@
-"""Text that comes already in pages."""
+"""The reader of text that is already divided into pages."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spanwise.readers.plain import add_plain
 _BETWEEN = "\n\n"
 
 
-def read_paged(pages: Iterable[str], form: str) -> ReadResult:
-    """Join pages with an empty line and read each for itself, so that no block crosses a page."""
+def read_paged(pages: Iterable[str], format: str) -> ReadResult:
+    """Join pages with an empty line and read each on its own, so that no block crosses a page."""
     if isinstance(pages, str) or not isinstance(pages, Iterable):
         raise OptionError("pages", "must be a list of strings, one a page", value=pages, hint="try [text]")
-    if form not in ("text", "markdown"):
-        raise OptionError("format", "of pages must be `text` or `markdown`", value=form)
-    texts, prose = list[str](), list[str]()  # as they are, and with code blanked
+    if format not in ("text", "markdown"):
+        raise OptionError("format", "of pages must be `text` or `markdown`", value=format)
+    texts, prose = list[str](), list[str]()  # original, and with code blanked
     found_pages: list[Page] = []
     links: list[Link] = []
     link_starts: list[int] = []
@@ -34,20 +34,20 @@ def read_paged(pages: Iterable[str], form: str) -> ReadResult:
         text, replaced = cleaned(raw, start)
         left_out += replaced
         builder.begin_page(number, text, start)
-        text_of_page = text
-        if form == "text":
+        page_prose = text
+        if format == "text":
             add_plain(builder, text)
         else:
-            extras = add_markdown(builder, text, opens=number == 1)
+            extras = add_markdown(builder, text, at_start=number == 1)
             links += extras.links
-            link_starts += [start + place for place in extras.link_starts]
-            text_of_page = extras.prose
+            link_starts += [start + position for position in extras.link_starts]
+            page_prose = extras.prose
         texts.append(text)
-        prose.append(text_of_page)
+        prose.append(page_prose)
         found_pages.append(Page(number, start, start + len(text)))
         start += len(text) + len(_BETWEEN)
     joined = _BETWEEN.join(texts)
     extras = Extras(links, link_starts, _BETWEEN.join(prose), True)
-    blocks = annotated(extras.prose, builder.blocks) if form == "markdown" else builder.blocks
-    found = found_in(joined, blocks, extras) if form == "markdown" else {}
+    blocks = annotated(extras.prose, builder.blocks) if format == "markdown" else builder.blocks
+    found = found_in(joined, blocks, extras) if format == "markdown" else {}
     return ReadResult(joined, tuple(blocks), found, tuple(found_pages), tuple(left_out), tuple(link_starts))

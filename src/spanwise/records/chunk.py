@@ -1,6 +1,6 @@
-"""Chunk: how it reads as text, its ids, its record; and the run of chunks that one call makes.
+"""Chunk: its texts, ids and record, as a view of one chunk of a run.
 
-A chunk is a list of ranges, never a copied string: its texts are put together when somebody asks for them.
+A chunk is a list of ranges, never a copied string: its texts are put together on access.
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from typing import Any
 
 from spanwise.chunking.pieces import Piece, SettledChunk, core_pieces, rendered
 from spanwise.documents.document import Block, Document
+from spanwise.records.ids import sha256
 from spanwise.records.links.navigation import navigation_of
-from spanwise.records.record import Run, block_id, blocks_in, chunk_type, core_blocks, record_of, sha256
+from spanwise.records.record import block_id, blocks_in, chunk_type, core_blocks, record_of
+from spanwise.records.run import Run
 
 
 class Chunk:
-    """One unit to index. Its attributes carry the names of the record that `to_dict()` gives."""
+    """One unit to index. Its attributes are the fields of the record that `to_dict()` returns."""
 
     __slots__ = ("_run", "chunk_index")
 
@@ -22,24 +24,24 @@ class Chunk:
     chunk_index: int
 
     def __init__(self, run: Run, chunk_index: int) -> None:
-        """Look at one settled chunk of a run."""
+        """Create a view of one settled chunk of a run."""
         _set_run(self, run)
         _set_index(self, chunk_index)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: a chunk is a value."""
+        """Raise AttributeError: a chunk is immutable."""
         raise AttributeError(f"a chunk can't be changed: {name}")
 
     def __delattr__(self, name: str) -> None:
-        """Refuse: a chunk is a value."""
+        """Raise AttributeError: a chunk is immutable."""
         raise AttributeError(f"a chunk can't be changed: {name}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle as the run and the number."""
+        """Pickle as the run and the index."""
         return Chunk, (self._run, self.chunk_index)
 
     def __eq__(self, other: object) -> bool:
-        """Chunks are equal when their records are."""
+        """Whether the records of both chunks are equal."""
         return isinstance(other, Chunk) and (self is other or self.to_dict() == other.to_dict())
 
     def __hash__(self) -> int:
@@ -47,13 +49,13 @@ class Chunk:
         return hash(self.chunk_id)
 
     def __repr__(self) -> str:
-        """Show the place and the beginning of the core."""
-        shown = self.normalized_text[:40]
-        return f"Chunk({self.chunk_index}, [{self.char_start}:{self.char_end}], {self.chunk_type}, {shown!r}…)"
+        """Return the range, the type and the beginning of the core."""
+        beginning = self.normalized_text[:40]
+        return f"Chunk({self.chunk_index}, [{self.char_start}:{self.char_end}], {self.chunk_type}, {beginning!r}…)"
 
     @property
     def document(self) -> Document:
-        """The document that this chunk is a part of."""
+        """The document that this chunk is part of."""
         return self._run.document
 
     @property
@@ -73,12 +75,12 @@ class Chunk:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """The ranges it is made of, in order."""
+        """The ranges that it consists of, in order."""
         return self._settled.all_pieces
 
     @property
     def token_count(self) -> int:
-        """Exact tokens of `embedding_text`."""
+        """The exact number of tokens of `embedding_text`."""
         return self._settled.token_count
 
     @property
@@ -103,32 +105,32 @@ class Chunk:
 
     @property
     def block_start_idx(self) -> int:
-        """The first block of the core."""
+        """The index of the first block of the core."""
         return self._settled.first
 
     @property
     def block_end_idx(self) -> int:
-        """The last block of the core."""
+        """The index of the last block of the core."""
         return self._settled.last
 
     @property
     def core_block_indices(self) -> list[int]:
-        """The blocks of the core."""
+        """The indices of the blocks of the core."""
         return core_blocks(self.document, self._settled)
 
     @property
     def overlap_prev_block_indices(self) -> list[int]:
-        """The blocks that the overlap before the core comes from."""
+        """The indices of the blocks that the overlap before the core comes from."""
         return blocks_in(self.document, self._settled.pieces, "overlap_prev")
 
     @property
     def overlap_next_block_indices(self) -> list[int]:
-        """The blocks that the overlap after the core comes from."""
+        """The indices of the blocks that the overlap after the core comes from."""
         return blocks_in(self.document, self._settled.pieces, "overlap_next")
 
     @property
     def block_indices(self) -> list[int]:
-        """The blocks of core and overlap together."""
+        """The indices of the blocks of core and overlap."""
         groups = (self.core_block_indices, self.overlap_prev_block_indices, self.overlap_next_block_indices)
         return sorted({index for group in groups for index in group})
 
@@ -164,7 +166,7 @@ class Chunk:
 
     @property
     def normalized_text(self) -> str:
-        """The core: what people are shown; neighbours put together never say anything twice."""
+        """The core: the text to display; no character is in the cores of two neighbours."""
         return rendered(self.document.text, core_pieces(self._settled.all_pieces))
 
     @property
@@ -174,17 +176,17 @@ class Chunk:
 
     @property
     def embedding_text(self) -> str:
-        """What goes to the embedder: the full text under the template."""
+        """The text for the embedder: the template's prefix and the full text."""
         return self._settled.prefix + self.full_text
 
     @property
     def chunk_id(self) -> str:
-        """The stable id: where the chunk stands."""
+        """The stable id, by the chunk's location in the document."""
         return self._run.chunk_ids[self.chunk_index]
 
     @property
     def content_id(self) -> str:
-        """The id by what the chunk says: a change elsewhere in the document leaves it alone."""
+        """The id by the chunk's content: a change elsewhere in the document doesn't change it."""
         return self._run.content_ids[self.chunk_index]
 
     @property
@@ -215,11 +217,11 @@ class Chunk:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The document's metadata; of its links those that stand in this chunk."""
+        """The document's metadata; of its links only those in this chunk."""
         return self._run.metadata(self.chunk_index)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the record: every field, ready for JSON."""
+        """Return the record: every field, ready for JSON."""
         return record_of(self._run, self.chunk_index)
 
     @property
@@ -231,6 +233,22 @@ class Chunk:
         return self.document.blocks[self._settled.first]
 
 
-# what `__setattr__` refuses to everybody else; the slots' own setters take half the time of `object.__setattr__`
+# Bypass `__setattr__`, which always raises; the slots' own setters take half the time of `object.__setattr__`.
 _set_run = vars(Chunk)["_run"].__set__
 _set_index = vars(Chunk)["chunk_index"].__set__
+
+
+class Chunks(tuple[Chunk, ...]):
+    """The chunks of one call, in order; `run` is what they share."""
+
+    run: Run
+
+    def __new__(cls, run: Run) -> Chunks:
+        """Look at every settled chunk of a run."""
+        chunks = super().__new__(cls, [Chunk(run, index) for index in range(len(run.settled))])
+        chunks.run = run
+        return chunks
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the run."""
+        return Chunks, (self.run,)

@@ -1,4 +1,4 @@
-"""The columns of a Parquet file, for our own records and for each dialect."""
+"""The columns of a Parquet file, for Spanwise's own records and for each dialect."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _SHAPES: Final[dict[str, Any]] = {
     "oversize": _FLAG, "context_dropped": _FLAG, "pieces": _PIECES, "navigation": _NAVIGATION,
     "metadata": _DOCUMENT, "links": _LINKS,
 }  # fmt: skip
-"""What a field holds; one that isn't here holds text."""
+"""The types of fields; one that isn't here holds text."""
 _FIXED_SIZE: Final = {"strategy": _TEXT, "tokenCount": _NUMBER, "hasOverlap": _FLAG}
 
 
 def schema_of(dialect: str | None, offsets: Sequence[str] = ()) -> pyarrow.Schema:
-    """Give the columns of a dialect, or of our own records, which may have ranges in other measures."""
+    """Return the columns of a dialect, or of Spanwise's own records, which may have ranges in other units."""
     import pyarrow
 
     shapes = _SHAPES | ({"metadata": _FIXED_SIZE} if dialect == "fixed-size" else {})
@@ -54,7 +54,7 @@ def schema_of(dialect: str | None, offsets: Sequence[str] = ()) -> pyarrow.Schem
 
 
 def row_of(record: dict[str, Any], schema: pyarrow.Schema) -> dict[str, Any]:
-    """Give the record as a row: metadata of one's own have no shape that could be a column, so they become JSON."""
+    """Return the record as a row: user-defined metadata have no fixed type for a column, so they become JSON."""
     row = {name: record.get(name) for name in schema.names}
     metadata = row.get("metadata")
     if metadata and "extra" in metadata:

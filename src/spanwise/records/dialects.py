@@ -1,7 +1,7 @@
-"""The same chunks under other systems' names, so that what reads the output need not change.
+"""Dialects: records under other systems' field names, so that programs which read the output need not change.
 
-A dialect is a function from a record to a record. What a record alone doesn't say (which heading stands nearest, how
-many parts of a block went before) it asks its `Setting`. Parents have no place in any dialect, and are left out.
+A dialect is a function from a record to a record. What a record alone doesn't hold (the nearest heading, the number of
+earlier parts of a block) comes from its `Setting`. No dialect has parents, so they are left out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any, Final
 from spanwise.documents.document import Document
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.records.chunk import Chunk
-from spanwise.records.record import FIELDS, Run, is_parent, records_of
+from spanwise.records.record import FIELDS, is_parent, records_of
+from spanwise.records.run import Run
 
 DEFAULT_PREFIX: Final = "EDU"
 SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
@@ -38,17 +39,17 @@ FIELDS_OF: Final[dict[str | None, tuple[str, ...]]] = {
     "fixed-size": ("content", "chunkIndex", "startOffset", "endOffset", "chunkType", "metadata"),
     "pages": ("page_num", "text"),
 }  # fmt: skip
-"""The names of each dialect, in their order; None: our own."""
+"""The field names of each dialect, in order; None: Spanwise's own."""
 _SPEC_METADATA: Final = FIELDS_OF["spec-v1"][11:]
 
 Record = dict[str, Any]
 
 
 class Setting:
-    """What a dialect may ask about the document while its records go by in order."""
+    """What a dialect needs to know about the document while its records are translated in order."""
 
     def __init__(self, document: Document, *, heading_levels: int, prefix: str = DEFAULT_PREFIX) -> None:
-        """Begin before the first record."""
+        """Start before the first record."""
         self.document = document
         self.heading_levels = heading_levels
         self.prefix = prefix
@@ -56,16 +57,16 @@ class Setting:
 
     @property
     def page(self) -> str:
-        """The page's id; a document that is no page goes by its own."""
+        """The page's id; the document's own id if it is no page."""
         return self.document.metadata.page_id or self.document.document_id
 
     def part(self, name: str) -> str:
-        """Tell the second and later records of one name apart."""
+        """Return a unique name: the second and later records of one name get a number."""
         self._parts[name] = self._parts.get(name, 0) + 1
         return name if self._parts[name] == 1 else f"{name}.{self._parts[name]}"
 
     def nearest_heading(self, block: int) -> int | None:
-        """Find the last heading at or above a block."""
+        """Return the index of the last heading at or above a block."""
         above = bisect_right(self._headings, block)
         return self._headings[above - 1] if above else None
 
@@ -154,7 +155,7 @@ def _fixed_size(record: Record, _: Setting) -> Record:
 
 
 def _pages(record: Record, _: Setting) -> Record:
-    return {"page_num": record["page_start"] or 1, "text": record["full_text"]}  # without pages all is page 1
+    return {"page_num": record["page_start"] or 1, "text": record["full_text"]}  # without pages, all is page 1
 
 
 DIALECTS: Final[dict[str, Callable[[Record, Setting], Record]]] = {
@@ -167,12 +168,12 @@ DIALECTS: Final[dict[str, Callable[[Record, Setting], Record]]] = {
 
 
 def translated(run: Run, dialect: str, setting: Setting) -> Iterator[Record]:
-    """Give the records of a run in a dialect."""
-    return _spoken(records_of(run), dialect, setting)
+    """Yield the records of a run in a dialect."""
+    return _in_dialect(records_of(run), dialect, setting)
 
 
-def _spoken(records: Iterable[Record], dialect: str, setting: Setting) -> Iterator[Record]:
-    """Translate records; of two levels only the children, counted anew: no other system knows parents."""
+def _in_dialect(records: Iterable[Record], dialect: str, setting: Setting) -> Iterator[Record]:
+    """Translate records; of two levels only the children, renumbered: no other system has parents."""
     children = (record for record in records if not is_parent(record))
     for index, record in enumerate(children):
         yield DIALECTS[dialect](record | {"chunk_index": index} if record["parent_id"] else record, setting)
@@ -181,10 +182,10 @@ def _spoken(records: Iterable[Record], dialect: str, setting: Setting) -> Iterat
 def translate(
     chunks: Sequence[Chunk], dialect: str, *, prefix: str = DEFAULT_PREFIX, heading_levels: int | None = None
 ) -> list[Record]:
-    """Give chunks that one call of `spanwise.chunk` made under another system's field names.
+    """Return the chunks of one call of `spanwise.chunk` under another system's field names.
 
-    `prefix` and `heading_levels` are those of the dialect `confluence`; it names as many headings as the chunks' own
-    tags (`max_heading_levels`), unless `heading_levels` says otherwise. Of `hierarchical` only the children are given.
+    `prefix` and `heading_levels` are for the dialect `confluence`; it names as many headings as the chunks' own tags
+    (`max_heading_levels`), unless `heading_levels` is given. Of `hierarchical` only the children are returned.
     """
     if dialect not in DIALECTS:
         raise OptionError("dialect", "is not a known dialect", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
@@ -192,4 +193,4 @@ def translate(
         return []
     levels = chunks[0]._run.heading_levels if heading_levels is None else heading_levels
     setting = Setting(chunks[0].document, heading_levels=levels, prefix=prefix)
-    return list(_spoken((chunk.to_dict() for chunk in chunks), dialect, setting))
+    return list(_in_dialect((chunk.to_dict() for chunk in chunks), dialect, setting))

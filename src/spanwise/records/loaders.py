@@ -1,4 +1,4 @@
-"""Chunk files: records back from JSON lines, a JSON list or Parquet, one at a time, so that size doesn't matter."""
+"""Chunk files: reads records from JSON lines, a JSON list or Parquet, one at a time, so that size doesn't matter."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from spanwise.errors import MissingExtraError, UnreadableError
 
 
 class Recorded(NamedTuple):
-    """A record, and the line or row where it stands, from 1; `fault` says why there is none."""
+    """A record, and its line or row number, from 1; `fault` is the reason if there is no record."""
 
-    place: int
+    number: int
     record: dict[str, Any]
     fault: str | None = None
 
 
 def recorded(path: str) -> Iterator[Recorded]:
-    """Read a chunk file, `-` for stdin; a line that is no record is told, and the next one is read."""
+    """Yield the records of a chunk file, `-` for stdin; a line that is no record is reported, and reading goes on."""
     if path == "-":
         if sys.stdin is None:
             raise UnreadableError("-", "can't be read: stdin is closed")
@@ -37,7 +37,7 @@ def recorded(path: str) -> Iterator[Recorded]:
 
 
 def _from_stream(stream: IO[bytes]) -> Iterator[Recorded]:
-    """Read what is piped in; Parquet must be there whole before it can be read."""
+    """Read a pipe; Parquet can only be read once it is complete."""
     first = stream.read(4)
     if first == b"PAR1":
         yield from _from_parquet(io.BytesIO(first + stream.read()))
@@ -46,64 +46,64 @@ def _from_stream(stream: IO[bytes]) -> Iterator[Recorded]:
 
 
 def records_of_file(path: str) -> Iterator[dict[str, Any]]:
-    """Read a chunk file in which every line must be a record."""
-    for place, record, fault in recorded(path):
+    """Yield the records of a chunk file; raise UnreadableError at a line that is no record."""
+    for number, record, fault in recorded(path):
         if fault:
             raise UnreadableError(
-                path, f"has no record in line {place} ({fault})", hint="spanwise check names them all"
+                path, f"has no record in line {number} ({fault})", hint="spanwise check names them all"
             )
         yield record
 
 
 def _from_json(*files: IO[bytes]) -> Iterator[Recorded]:
-    """Read a record a line; a list may open before the first and close after the last, with commas between.
+    """Read one record a line; a list may open before the first and close after the last, with commas between.
 
-    A list that is written otherwise, all on one line or over many, must be read whole.
+    A list in any other layout, all on one line or with records over many, must be read whole.
     """
     lines = enumerate(chain.from_iterable(files), 1)
-    for place, line in lines:
-        words = line.removeprefix(b"\xef\xbb\xbf").strip() if place == 1 else line.strip()
-        if place == 1 and words.startswith(b"["):
-            yield from _from_list(lines) if words == b"[" else _whole(words, lines)
+    for number, line in lines:
+        data = line.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else line.strip()
+        if number == 1 and data.startswith(b"["):
+            yield from _from_list(lines) if data == b"[" else _whole(data, lines)
             return
-        if words:
-            yield _parsed(words, place)
+        if data:
+            yield _parsed(data, number)
 
 
 def _from_list(lines: Iterator[tuple[int, bytes]]) -> Iterator[Recorded]:
-    for place, line in lines:
-        words = line.strip().removesuffix(b",")
-        if place == 2 and not (words.startswith(b"{") and words.endswith(b"}")) and words != b"]":
+    for number, line in lines:
+        data = line.strip().removesuffix(b",")
+        if number == 2 and not (data.startswith(b"{") and data.endswith(b"}")) and data != b"]":
             yield from _whole(b"[" + line, lines)
             return
-        if words and words != b"]":
-            yield _parsed(words, place)
+        if data and data != b"]":
+            yield _parsed(data, number)
 
 
-def _whole(begun: bytes, lines: Iterator[tuple[int, bytes]]) -> Iterator[Recorded]:
+def _whole(beginning: bytes, lines: Iterator[tuple[int, bytes]]) -> Iterator[Recorded]:
     import orjson
 
     try:
-        records = orjson.loads(begun + b"".join(line for _, line in lines))
+        records = orjson.loads(beginning + b"".join(line for _, line in lines))
     except orjson.JSONDecodeError as error:
         yield Recorded(1, {}, f"not JSON: {error}")
         return
-    for place, record in enumerate(records, 1):
-        yield Recorded(place, record) if isinstance(record, dict) else _no_record(place, record)
+    for number, record in enumerate(records, 1):
+        yield Recorded(number, record) if isinstance(record, dict) else _no_record(number, record)
 
 
-def _no_record(place: int, record: object) -> Recorded:
-    return Recorded(place, {}, f"not an object but {type(record).__name__}")
+def _no_record(number: int, record: object) -> Recorded:
+    return Recorded(number, {}, f"not an object but {type(record).__name__}")
 
 
-def _parsed(words: bytes, place: int) -> Recorded:
+def _parsed(data: bytes, number: int) -> Recorded:
     import orjson
 
     try:
-        record = orjson.loads(words)
+        record = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        return Recorded(place, {}, f"not JSON: {error}")
-    return Recorded(place, record) if isinstance(record, dict) else _no_record(place, record)
+        return Recorded(number, {}, f"not JSON: {error}")
+    return Recorded(number, record) if isinstance(record, dict) else _no_record(number, record)
 
 
 def _from_parquet(file: str | IO[bytes]) -> Iterator[Recorded]:
@@ -115,14 +115,14 @@ def _from_parquet(file: str | IO[bytes]) -> Iterator[Recorded]:
     except ImportError as error:
         hint = 'pip install "spanwise[parquet]"'
         raise MissingExtraError("pyarrow", "is needed for Parquet files", hint=hint) from error
-    place = 0
+    number = 0
     try:
         for batch in parquet.ParquetFile(file).iter_batches(batch_size=1024):
             for record in batch.to_pylist():
-                place += 1
+                number += 1
                 metadata = record.get("metadata") or {}
                 if isinstance(metadata.get("extra"), str):
                     metadata["extra"] = orjson.loads(metadata["extra"])
-                yield Recorded(place, record)
+                yield Recorded(number, record)
     except pyarrow.ArrowException as error:
         raise UnreadableError(str(file), f"is a damaged Parquet file ({error})") from error

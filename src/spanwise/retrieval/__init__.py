@@ -1,1 +1,1 @@
-"""Search: from a question to passages with their place in the source, computed here for every store alike."""
+"""Search: from a query to passages with their ranges in the source, computed in the same way for every store."""

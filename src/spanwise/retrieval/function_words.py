@@ -1,7 +1,7 @@
-"""Words that hold a sentence together and say little by themselves.
+"""Function words of four languages, which count less in a query.
 
-How rare a word is says how much it tells, but in a small store in several languages even `the` is rare. A word that
-names a thing in another language, such as `pod`, is not here.
+Rare words are usually distinctive, but in a small store in several languages even `the` is rare. A word that names a
+thing in another language, such as `pod`, is not in the list.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a search gives back: passages with their place in the source and the reasons for their rank."""
+"""The result of a search: passages with their ranges in the source and the parts of their scores."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Explanation:
     links_out: float = 0.0
     bm25: float = 0.0
     cosine: float | None = None
-    """None where no model had a say."""
+    """None if no model was used."""
     trust: float | None = None
-    """How far the model's word was taken, from 0 to 1."""
+    """How far the model was trusted, from 0 to 1."""
     matched: Mapping[str, float] | None = None
-    """What each word of the question added to BM25."""
+    """What each word of the query added to BM25."""
 
     @property
     def score(self) -> float:
@@ -36,7 +36,7 @@ class Explanation:
         return math.fsum(getattr(self, name) for name in PARTS)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the parts by name."""
+        """Return the parts by name."""
         parts = {item.name: _rounded(getattr(self, item.name)) for item in fields(self) if item.name != "matched"}
         return parts | {"matched": {word: _rounded(value) for word, value in (self.matched or {}).items()}}
 
@@ -46,7 +46,7 @@ PARTS: Final = ("words", "vector", "headings", "title", "labels", "links_in", "l
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage that answers: one chunk, or neighbours read as one text."""
+    """A passage that was found: one chunk, or neighbours joined to one text."""
 
     document_id: str
     chunk_ids: tuple[str, ...]
@@ -70,14 +70,14 @@ class Hit:
     updated_at: str | None
     language: str
     parent_id: str | None
-    """The parent whose text this is, where parents were asked for."""
+    """The parent whose text this is, if parents were requested."""
     marks: tuple[tuple[int, int], ...]
-    """Where words of the question stand in `normalized_text`."""
+    """The ranges of `normalized_text` that match words of the query."""
     navigation: Mapping[str, Any]
     explain: Explanation
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the hit ready for JSON."""
+        """Return the hit as values for JSON."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         lists: dict[str, Any] = {name: list(values[name]) for name in ("chunk_ids", "headings_path", "labels")}
         values |= lists | {"marks": [list(mark) for mark in self.marks], "navigation": dict(self.navigation)}
@@ -85,18 +85,18 @@ class Hit:
 
 
 class Hits(tuple[Hit, ...]):
-    """The hits of a search, best first; a tuple that also says what its reader should know."""
+    """The hits of a search, best first: a tuple with notes."""
 
     notes: tuple[str, ...]
-    """What was done otherwise than asked, such as a model that couldn't be used."""
+    """Deviations from the request, such as a model that couldn't be used."""
 
     def __new__(cls, hits: Iterable[Hit] = (), notes: Iterable[str] = ()) -> Hits:
-        """Keep the hits and what is to be said of them."""
-        made = super().__new__(cls, hits)
-        made.notes = tuple(notes)
-        return made
+        """Create the tuple from hits and notes."""
+        created = super().__new__(cls, hits)
+        created.notes = tuple(notes)
+        return created
 
 
 def _rounded(value: Any) -> Any:
-    """Give numbers with as many digits as two stores agree on."""
+    """Round numbers to as many digits as two stores agree on."""
     return round(value, _DIGITS) if isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""Neighbouring hits read as one text: no character twice, and every character knows its place in the source."""
+"""Neighbouring hits joined to one text: no character twice, and each with its offset in the source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spanwise.stores.values import StoredChunk
 
 
 class PassageUnit(NamedTuple):
-    """What is handed out as a whole: a chunk that was found, or the parent of such chunks."""
+    """What is returned as a whole: a chunk that was found, or the parent of such chunks."""
 
     found: StoredChunk
     score: float
@@ -24,13 +24,13 @@ class PassageUnit(NamedTuple):
     is_parent: bool = False
 
     @property
-    def place(self) -> tuple[str, bool, int]:
-        """Where it stands: a document's chunks are one row, its parents another."""
+    def location(self) -> tuple[str, bool, int]:
+        """Its document, level and number: the chunks of a document are numbered apart from its parents."""
         return self.found.document_id, self.is_parent, self.found.position
 
 
 class Segment(NamedTuple):
-    """A stretch of a passage that is one range of the source."""
+    """A range of a passage that is one range of the source."""
 
     at: int
     start: int
@@ -38,7 +38,7 @@ class Segment(NamedTuple):
 
     @property
     def until(self) -> int:
-        """Where it ends in the passage."""
+        """The end of the range in the passage."""
         return self.at + self.end - self.start
 
 
@@ -55,33 +55,33 @@ class Passage:
 
     @cached_property
     def laid_out(self) -> tuple[str, tuple[Segment, ...]]:
-        """The cores with what stands between them, and which ranges of the source these are."""
+        """The cores with the text between them, and their ranges in the source."""
         parts: list[str] = []
         segments: list[Segment] = []
         reached = 0
-        for place, unit in enumerate(self.units):
-            record, lead = unit.found.record, unit.found.lead if place else ""
-            if lead and segments and len(lead) == record["char_start"] - segments[-1].end:
+        for index, unit in enumerate(self.units):
+            record, text_before = unit.found.record, unit.found.lead if index else ""
+            if text_before and segments and len(text_before) == record["char_start"] - segments[-1].end:
                 segments.append(Segment(reached, segments[-1].end, record["char_start"]))
-            reached += len(lead)
+            reached += len(text_before)
             segments += [Segment(reached + at, start, end) for at, start, end in _core(record)]
-            parts += [lead, record["normalized_text"]]
+            parts += [text_before, record["normalized_text"]]
             reached += len(record["normalized_text"])
         return "".join(parts), tuple(segments)
 
     @property
     def text(self) -> str:
-        """What people are shown."""
+        """The text of the passage."""
         return self.laid_out[0]
 
-    def place(self, position: int) -> int:
-        """Give the place in the source of a character of the text."""
+    def source_offset(self, position: int) -> int:
+        """Return the offset in the source of a character of the text."""
         segments = self.laid_out[1]
         segment = segments[max(bisect_right(segments, position, key=lambda one: one.at) - 1, 0)]
         return min(segment.start + max(position - segment.at, 0), segment.end)
 
     def is_verbatim(self, start: int, end: int) -> bool:
-        """Whether a stretch of the text is the source's, character by character."""
+        """Whether a range of the text is the source's, character by character."""
         inside = [one for one in self.laid_out[1] if one.at < end and one.until > start]
         return (
             bool(inside)
@@ -92,19 +92,19 @@ class Passage:
 
     @property
     def before(self) -> str:
-        """What stands before the core in the first unit's full text: overlap, a repeated head."""
+        """The text before the core in the first unit's full text: overlap, a repeated head."""
         record = self.units[0].found.record
-        return str(record["full_text"][: _edges(record)[0]])
+        return str(record["full_text"][: _core_range(record)[0]])
 
     @property
     def after(self) -> str:
-        """What stands after the core in the last unit's full text."""
+        """The text after the core in the last unit's full text."""
         record = self.units[-1].found.record
-        return str(record["full_text"][_edges(record)[1] :])
+        return str(record["full_text"][_core_range(record)[1] :])
 
 
 def _core(record: Mapping[str, Any]) -> list[tuple[int, int, int]]:
-    """Give the core's ranges, each with the place in `normalized_text` where it begins."""
+    """Return the ranges of the core, each with its offset in `normalized_text`."""
     found: list[tuple[int, int, int]] = []
     reached = 0
     for piece in record["pieces"]:
@@ -115,22 +115,22 @@ def _core(record: Mapping[str, Any]) -> list[tuple[int, int, int]]:
     return found
 
 
-def _edges(record: Mapping[str, Any]) -> tuple[int, int]:
-    """Give where the core begins and ends in `full_text`."""
-    reached, begins, ends = 0, 0, len(record["full_text"])
+def _core_range(record: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the range of the core in `full_text`."""
+    reached, start, end = 0, 0, len(record["full_text"])
     seen = False
-    for place, piece in enumerate(record["pieces"]):
-        reached += len(piece["joiner"]) if place else 0
+    for index, piece in enumerate(record["pieces"]):
+        reached += len(piece["joiner"]) if index else 0
         length = piece["end"] - piece["start"]
         if piece["role"] == "core":
-            begins, seen = (begins if seen else reached), True
-            ends = reached + length
+            start, seen = (start if seen else reached), True
+            end = reached + length
         reached += length
-    return begins, ends
+    return start, end
 
 
 def as_units(chunks: Iterable[Ranked], parents: Mapping[str, StoredChunk]) -> list[PassageUnit]:
-    """Give each chunk, or in its place its parent; a parent stands once, where the best of its chunks stood."""
+    """Return each chunk, or its parent instead; a parent occurs once, in the position of the best of its chunks."""
     units: dict[str, PassageUnit] = {}
     for found, score, explanation in chunks:
         chunk_id, parent_id = found.record["chunk_id"], found.record.get("parent_id")
@@ -146,39 +146,38 @@ def as_units(chunks: Iterable[Ranked], parents: Mapping[str, StoredChunk]) -> li
 
 
 class Gathering:
-    """Passages that grow: a unit next to one that is there joins it, any other begins a passage of its own."""
+    """Passages in progress: a unit next to one of them joins it, any other starts a new one."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._by_first: dict[tuple[str, bool, int], Passage] = {}
         self._by_last: dict[tuple[str, bool, int], Passage] = {}
 
-    def around(self, unit: PassageUnit) -> list[Passage]:
-        """Give the passages that end right before a unit or begin right after it."""
-        document, is_parent, position = unit.place
+    def neighbours(self, unit: PassageUnit) -> list[Passage]:
+        """Return the passages that end right before a unit or start right after it."""
+        document, is_parent, position = unit.location
         sides = (
             self._by_last.get((document, is_parent, position - 1)),
             self._by_first.get((document, is_parent, position + 1)),
         )
         return [side for side in sides if side]
 
-    def add(self, passage: Passage, taken_in: Iterable[Passage] = ()) -> None:
-        """Take a passage in, in place of those that it joins."""
-        for one in taken_in:
-            del self._by_first[one.units[0].place], self._by_last[one.units[-1].place]
-        self._by_first[passage.units[0].place] = self._by_last[passage.units[-1].place] = passage
+    def add(self, passage: Passage, merged: Iterable[Passage] = ()) -> None:
+        """Add a passage in place of those that were merged into it."""
+        for one in merged:
+            del self._by_first[one.units[0].location], self._by_last[one.units[-1].location]
+        self._by_first[passage.units[0].location] = self._by_last[passage.units[-1].location] = passage
 
     def passages(self) -> list[Passage]:
-        """Give the passages, the best first."""
+        """Return the passages, the best first."""
         return sorted(self._by_first.values(), key=_order)
 
     def __len__(self) -> int:
-        """Count the passages."""
+        """Return the number of passages."""
         return len(self._by_first)
 
 
 def joined(unit: PassageUnit, neighbours: Iterable[Passage]) -> Passage:
-    """Give the passage that a unit makes with its neighbours."""
+    """Return the passage of a unit and its neighbours."""
     units = [unit, *(other for passage in neighbours for other in passage.units)]
     return Passage(tuple(sorted(units, key=lambda one: one.found.position)))
 

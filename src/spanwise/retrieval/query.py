@@ -1,7 +1,7 @@
-"""From a question to the words that are looked up, each with its weight in the tenant's own documents.
+"""Queries as words to look up, each with its weight in the tenant's own documents, and BM25.
 
-A question may be a pasted page: its first 20,000 characters are read, and of their words the 64 rarest that occur in
-the tenant's chunks are searched. So its cost is bounded, whatever somebody pastes.
+A query may be a pasted page: its first 20,000 characters are read, and of their words the 64 rarest that occur in the
+tenant's chunks are searched. So its cost is bounded, whatever is pasted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MOST_CHARACTERS: Final = 20_000
 MOST_WORDS: Final = 64
 _K1: Final = 1.2
 _B: Final = 0.75
-_TELLING: Final = 0.3
-_LITTLE: Final = 0.25  # what a word counts that only holds a sentence together
-_NO_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
+_DISTINCTIVE: Final = 0.3
+_FUNCTION_WORD: Final = 0.25  # factor on the weight of a function word
+_NOT_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 class Word(NamedTuple):
-    """A word of a question, the terms that stand for it, and how much it says: rare words say more."""
+    """A word of a query, its terms, and its weight: rare words weigh more."""
 
     text: str
     terms: tuple[str, ...]
@@ -37,7 +37,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Query:
-    """A question as it is looked up."""
+    """A query as it is looked up."""
 
     text: str
     words: tuple[Word, ...]
@@ -46,7 +46,7 @@ class Query:
 
     @cached_property
     def by_term(self) -> dict[str, list[Word]]:
-        """The words that each term stands for."""
+        """The words of each term."""
         found: dict[str, list[Word]] = {}
         for word in self.words:
             for term in dict.fromkeys(word.terms):
@@ -54,9 +54,9 @@ class Query:
         return found
 
     @cached_property
-    def places(self) -> dict[Word, int]:
-        """Where each word stands in the question."""
-        return {word: place for place, word in enumerate(self.words)}
+    def positions(self) -> dict[Word, int]:
+        """The index of each word in the query."""
+        return {word: position for position, word in enumerate(self.words)}
 
     @property
     def terms(self) -> list[str]:
@@ -64,19 +64,19 @@ class Query:
         return list(self.by_term)
 
     @property
-    def telling(self) -> list[QueryWord]:
-        """The words worth marking in a text: not those that stand everywhere, unless there are no others.
+    def distinctive(self) -> list[QueryWord]:
+        """The words worth marking in a text: not those that occur everywhere, unless there are no others.
 
-        Words that stand nowhere would mark nothing, so they are no measure of the others.
+        Words that occur nowhere would mark nothing, so the others are not compared with them.
         """
         nowhere = _weight(0, self.chunks)
         most = max((word.weight for word in self.words if word.weight < nowhere), default=0.0)
-        return [QueryWord(word.text, word.terms) for word in self.words if word.weight >= _TELLING * most]
+        return [QueryWord(word.text, word.terms) for word in self.words if word.weight >= _DISTINCTIVE * most]
 
 
 def prepared(question: str, reader: StoreReader) -> Query:
-    """Read a question, and weigh its words by the tenant's statistics."""
-    text = _NO_TEXT.sub(" ", question[: MOST_CHARACTERS + 1])
+    """Analyse a query, and weigh its words by the tenant's statistics."""
+    text = _NOT_TEXT.sub(" ", question[: MOST_CHARACTERS + 1])
     if len(text) > MOST_CHARACTERS:
         text = text[: text.rfind(" ", MOST_CHARACTERS // 2, MOST_CHARACTERS)]  # no half word, if there is a space
     words = query_words(text)
@@ -84,19 +84,19 @@ def prepared(question: str, reader: StoreReader) -> Query:
     known = {word: _occurrences(word, statistics) for word in words}
     rarest = sorted(words, key=lambda word: (not known[word], known[word]))[:MOST_WORDS]
     chosen = set(rarest)
-    weighed = tuple(
-        Word(*word, _weight(known[word], statistics.chunks) * (_LITTLE if word.text in FUNCTION_WORDS else 1))
+    weighted = tuple(
+        Word(*word, _weight(known[word], statistics.chunks) * (_FUNCTION_WORD if word.text in FUNCTION_WORDS else 1))
         for word in words
         if word in chosen
     )
-    return Query(text.strip(), weighed, statistics.chunks, statistics.average_length)
+    return Query(text.strip(), weighted, statistics.chunks, statistics.average_length)
 
 
 def _occurrences(word: QueryWord, statistics: Statistics) -> int:
-    """Say in how many chunks a word stands.
+    """Return in how many chunks a word occurs.
 
-    Its terms are those of several languages, and a chunk has one language: hardly any chunk holds two of them, so their
-    sum is right, and at worst too high, which makes the word count a little less.
+    Its terms are those of several languages, and a chunk has one language: hardly any chunk contains two of them, so
+    their sum is right, and at worst too high, which makes the word count a little less.
     """
     return min(statistics.chunks, sum(statistics.frequencies.get(term, 0) for term in word.terms))
 
@@ -106,24 +106,24 @@ def _weight(occurrences: int, chunks: int) -> float:
 
 
 def bm25_parts(query: Query, candidate: Candidate) -> dict[str, float]:
-    """Say what each word adds to a chunk's BM25; all terms of a word count as that word."""
+    """Return what each word adds to a chunk's BM25; all terms of a word count as that word."""
     length = candidate.length / query.average_length if query.average_length else 1.0
     damping = _K1 * (1 - _B + _B * length)
     times: dict[Word, int] = {}
     for term, count in candidate.counts.items():
         for word in query.by_term.get(term, ()):
             times[word] = times.get(word, 0) + count
-    found = sorted(times.items(), key=lambda pair: query.places[pair[0]])  # so that sums don't depend on the store
+    found = sorted(times.items(), key=lambda pair: query.positions[pair[0]])  # so that sums don't depend on the store
     return {word.text: word.weight * count * (_K1 + 1) / (count + damping) for word, count in found if count}
 
 
 def bm25(query: Query, candidates: Sequence[Candidate]) -> dict[int, float]:
-    """Score chunks by the words alone."""
+    """Return the BM25 score of each chunk."""
     return {candidate.key: sum(bm25_parts(query, candidate).values()) for candidate in candidates}
 
 
 def share_of(query: Query, terms: Iterable[str]) -> float:
-    """Say which share of a question stands among some terms, by the weight of its words."""
+    """Return the share of a query that is among some terms, by the weight of its words."""
     total = sum(word.weight for word in query.words)
     found = {word for term in terms for word in query.by_term.get(term, ())}
     return sum(word.weight for word in query.words if word in found) / total if total and found else 0.0

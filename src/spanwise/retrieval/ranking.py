@@ -1,11 +1,11 @@
-"""Candidates by words and by vectors, fused, and lifted by headings, title, labels and links."""
+"""Ranking: candidates by words and by vectors, with one score, raised by headings, title, labels and links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spanwise.retrieval.fusion import WORDS_ALONE, Fused, fused, opinion_of
+from spanwise.retrieval.fusion import WORDS_ALONE, Fused, fused, vector_trust
 from spanwise.retrieval.hits import Explanation
 from spanwise.retrieval.query import Query, bm25, bm25_parts, share_of
 from spanwise.retrieval.weights import Weights
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 _LEXICAL: Final = 200
 _NEAREST: Final = 50
-_LINKED: Final = 20  # the documents of the best hits, between which links are looked up
+_LINKED: Final = 20  # documents of the best hits between which links are looked up
 
 
 class Ranked(NamedTuple):
-    """A chunk with its score and the reasons for it."""
+    """A chunk with its score and the parts of it."""
 
     found: StoredChunk
     score: float
@@ -44,12 +44,12 @@ class _Scores(NamedTuple):
 def ranked(
     reader: StoreReader, query: Query, vector: Vector | None, filters: Filters, weights: Weights, most: int
 ) -> list[Ranked]:
-    """Give the best chunks, best first."""
+    """Return the best chunks, best first."""
     scores = _scored(reader, query, vector, filters, weights, most)
     keys = sorted(scores.fused, key=lambda key: (-sum(scores.fused[key]), key))[:most]
     found = reader.fetch(keys)
-    lifts = _lifts(reader, query, found, scores, weights)
-    chunks = [_explained(query, one, scores, lifts[one.key]) for one in found]
+    boosts = _boosts(reader, query, found, scores, weights)
+    chunks = [_explained(query, one, scores, boosts[one.key]) for one in found]
     return sorted(chunks, key=lambda one: (-one.score, one.found.document_id, one.found.position))
 
 
@@ -64,15 +64,15 @@ def _scored(
     cosines = dict(reader.nearest(vector, filters, max(_NEAREST, most)))
     cosines |= reader.cosines(vector, [key for key in candidates if key not in cosines])
     coverage = max((share_of(query, candidate.counts) for candidate in lexical), default=0.0)
-    opinion = opinion_of(bm25(query, lexical), cosines, coverage) if weights.vector else WORDS_ALONE
+    trust = vector_trust(bm25(query, lexical), cosines, coverage) if weights.vector else WORDS_ALONE
     others = [key for key in cosines if key not in candidates]
     if terms and others:
         candidates |= {candidate.key: candidate for candidate in reader.counts(terms, others)}
-    words = bm25(query, list(candidates.values()))
-    return _Scores(candidates, cosines, fused(words, cosines, weights.vector, opinion), opinion.model)
+    lexical_scores = bm25(query, list(candidates.values()))
+    return _Scores(candidates, cosines, fused(lexical_scores, cosines, weights.vector, trust), trust.model)
 
 
-def _explained(query: Query, found: StoredChunk, scores: _Scores, lifts: Mapping[str, float]) -> Ranked:
+def _explained(query: Query, found: StoredChunk, scores: _Scores, boosts: Mapping[str, float]) -> Ranked:
     key = found.key
     parts = bm25_parts(query, scores.candidates[key]) if key in scores.candidates else {}
     explanation = Explanation(
@@ -82,33 +82,33 @@ def _explained(query: Query, found: StoredChunk, scores: _Scores, lifts: Mapping
         cosine=scores.cosines.get(key),
         trust=scores.trust,
         matched=parts,
-        **lifts,
+        **boosts,
     )
     return Ranked(found, explanation.score, explanation)
 
 
-def _lifts(
+def _boosts(
     reader: StoreReader, query: Query, found: Sequence[StoredChunk], scores: _Scores, weights: Weights
 ) -> dict[int, dict[str, float]]:
-    """Say what headings, title, labels and links add to each chunk."""
+    """Return what headings, title, labels and links add to each chunk."""
     links = _linked(reader, found, scores)
     documents = {
-        name: _of_document(query, one, weights) for name, one in {one.document_id: one for one in found}.items()
+        name: _document_boosts(query, one, weights) for name, one in {one.document_id: one for one in found}.items()
     }
     headings = {(tuple(one.record["headings_path"]), one.source.language) for one in found}
     shares = {(path, language): _share(query, path, language) for path, language in headings}
-    lifts: dict[int, dict[str, float]] = {}
+    boosts: dict[int, dict[str, float]] = {}
     for one in found:
         into, out = links.get(one.document_id, (0.0, 0.0))
-        lifts[one.key] = documents[one.document_id] | {
+        boosts[one.key] = documents[one.document_id] | {
             "headings": weights.headings * shares[tuple(one.record["headings_path"]), one.source.language],
             "links_in": weights.links_in * into,
             "links_out": weights.links_out * out,
         }
-    return lifts
+    return boosts
 
 
-def _of_document(query: Query, found: StoredChunk, weights: Weights) -> dict[str, float]:
+def _document_boosts(query: Query, found: StoredChunk, weights: Weights) -> dict[str, float]:
     metadata, language = found.source.metadata, found.source.language
     return {
         "title": weights.title * _share(query, [metadata.get("title") or ""], language),
@@ -117,12 +117,12 @@ def _of_document(query: Query, found: StoredChunk, weights: Weights) -> dict[str
 
 
 def _share(query: Query, texts: Iterable[str], language: str) -> float:
-    words = "\n".join(texts)
-    return share_of(query, set(document_terms(words, language))) if words else 0.0
+    text = "\n".join(texts)
+    return share_of(query, set(document_terms(text, language))) if text else 0.0
 
 
 def _linked(reader: StoreReader, found: Sequence[StoredChunk], scores: _Scores) -> dict[str, tuple[float, float]]:
-    """Say of each document how good those are that link to it, and those that it links to, beside the best of all."""
+    """Return for each document the best score linking to it and the best it links to, as shares of the best of all."""
     base: dict[str, float] = {}
     for one in found:  # they come best first
         base.setdefault(one.document_id, sum(scores.fused[one.key]))

@@ -1,4 +1,4 @@
-"""What a search is asked for: every wish by name, checked before any work."""
+"""The options of a search, checked before any work is done."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spanwise.text.tokens import Tokenizer
 if TYPE_CHECKING:
     from spanwise.embedding import Embedder
 
-USUAL_LIMIT: Final = 5
+DEFAULT_LIMIT: Final = 5
 MOST_HITS: Final = 1000
 SMALLEST_BUDGET: Final = 16
 CHUNK_TYPES: Final = tuple(sorted((KINDS - LEFT_OUT_KINDS - {"html"}) | {"mixed"}))
@@ -26,14 +26,14 @@ SOURCE_TYPES: Final = tuple(sorted(INPUTS))
 
 
 class SearchOptions(TypedDict, total=False):
-    """What can be said of a search besides the question, the store and the tenant."""
+    """The options of a search besides the query, the store and the tenant."""
 
     limit: int | None  # how many passages; 5, or with a budget as many as it holds
     budget: int | None  # how many tokens the texts of all passages may have together
-    parents: bool  # the parent's text in place of the chunk's, where there is one
+    parents: bool  # return the parent's text instead of the chunk's, if there is one
     labels: Sequence[str]  # the document has all of them
     space: str | None
-    path: str | None  # of the file; `*` stands for any characters, `?` for one
+    path: str | None  # of the file; `*` matches any characters, `?` one
     since: str | None  # ISO 8601: the document was not changed before
     until: str | None  # and not after
     type: str | None  # of the source (`pdf`, `html` …) or of the chunk (`table`, `code` …)
@@ -44,7 +44,7 @@ class SearchOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """Wishes that were checked."""
+    """The options of a search, checked and with defaults."""
 
     tenant: str
     limit: int
@@ -56,25 +56,25 @@ class SearchRequest:
     tokenizer: Any
 
 
-def checked_request(tenant: str | None, wishes: Mapping[str, Any]) -> SearchRequest:
-    """Check all wishes, unknown names included."""
+def checked_request(tenant: str | None, options: Mapping[str, Any]) -> SearchRequest:
+    """Check all options; raise OptionError for unknown names and wrong values."""
     known = SearchOptions.__annotations__
-    for name in wishes:
+    for name in options:
         if name not in known:
             raise OptionError(name, "is not an option of search", hint=did_you_mean(name, known))
     if tenant is not None and not isinstance(tenant, str):
         raise OptionError("tenant", "must be a string", value=tenant)
-    budget = _number("budget", wishes.get("budget"), SMALLEST_BUDGET, None)
-    limit = _number("limit", wishes.get("limit"), 1, MOST_HITS)
+    budget = _number("budget", options.get("budget"), SMALLEST_BUDGET, None)
+    limit = _number("limit", options.get("limit"), 1, MOST_HITS)
     return SearchRequest(
         tenant or DEFAULT_TENANT,
-        limit or (USUAL_LIMIT if budget is None else MOST_HITS),
+        limit or (DEFAULT_LIMIT if budget is None else MOST_HITS),
         budget,
-        bool(wishes.get("parents", False)),
-        _filters(wishes),
-        wishes.get("embedder", "auto"),
-        weights_of(wishes.get("weights")),
-        wishes.get("tokenizer", "cl100k"),
+        bool(options.get("parents", False)),
+        _filters(options),
+        options.get("embedder", "auto"),
+        weights_of(options.get("weights")),
+        options.get("tokenizer", "cl100k"),
     )
 
 
@@ -87,20 +87,20 @@ def _number(name: str, value: Any, low: int, high: int | None) -> int | None:
     return int(value)
 
 
-def _filters(wishes: Mapping[str, Any]) -> Filters:
-    labels = wishes.get("labels", ())
+def _filters(options: Mapping[str, Any]) -> Filters:
+    labels = options.get("labels", ())
     if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise OptionError("labels", "must be a list of strings", value=labels, hint="try labels=['travel']")
     labels = tuple(_text("labels", label) or "" for label in labels)
-    kind = _text("type", wishes.get("type"))
+    kind = _text("type", options.get("type"))
     if kind is not None and kind not in CHUNK_TYPES and kind not in SOURCE_TYPES:
         raise OptionError("type", "is not known", value=kind, hint=did_you_mean(kind, (*CHUNK_TYPES, *SOURCE_TYPES)))
     return Filters(
         labels,
-        _text("space", wishes.get("space")),
-        _text("path", wishes.get("path")),
-        _date("since", wishes.get("since")),
-        _date("until", wishes.get("until")),
+        _text("space", options.get("space")),
+        _text("path", options.get("path")),
+        _date("since", options.get("since")),
+        _date("until", options.get("until")),
         kind if kind in SOURCE_TYPES else None,
         kind if kind in CHUNK_TYPES else None,
     )
@@ -113,13 +113,13 @@ def _text(name: str, value: Any) -> str | None:
 
 
 def _date(name: str, value: Any) -> str | None:
-    if isinstance(value, date):  # a datetime is one, too
+    if isinstance(value, date):  # includes datetime
         return value.isoformat()
-    words = _text(name, value)
-    if words is not None:
+    text = _text(name, value)
+    if text is not None:
         try:
-            datetime.fromisoformat(words)
+            datetime.fromisoformat(text)
         except ValueError:
             hint = "try 2026-01-31 or 2026-01-31T12:00:00Z"
-            raise OptionError(name, "must be a date as in ISO 8601", value=words, hint=hint) from None
-    return words
+            raise OptionError(name, "must be a date as in ISO 8601", value=text, hint=hint) from None
+    return text

@@ -1,4 +1,4 @@
-"""search(): words to candidates, candidates to ranks, ranks to passages, passages to hits."""
+"""`search()`: from a query to candidates, ranked chunks, passages and hits."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ if TYPE_CHECKING:
 
     from spanwise.embedding import Embedder
 
-_POOL: Final = 50  # chunks that are fetched, lifted and gathered
+_POOL: Final = 50  # chunks that are fetched, ranked and joined
 _LARGEST_POOL: Final = 500
-_SMALL_CHUNK: Final = 20  # tokens; so many chunks at least may be needed to fill a budget
+_SMALL_CHUNK: Final = 20  # tokens; a budget divided by this is the number of chunks that may be needed to fill it
 
 
 def search(
-    query: str, store: str | os.PathLike[str] | Store, tenant: str | None = None, **wishes: Unpack[SearchOptions]
+    query: str, store: str | os.PathLike[str] | Store, tenant: str | None = None, **options: Unpack[SearchOptions]
 ) -> Hits:
-    """Find the passages of a store that answer a question, the best first.
+    """Return the passages of a store that answer a query, the best first.
 
-    The store is one that is open, or its path or address. Without a tenant only documents that belong to none are seen.
-    All wishes are keywords: limit, budget, parents, labels, space, path, since, until, type, embedder, weights,
+    The store is an open one, or its path or address. Without a tenant only documents that belong to none are searched.
+    All options are keywords: limit, budget, parents, labels, space, path, since, until, type, embedder, weights,
     tokenizer.
     """
     if not isinstance(query, str):
         raise OptionError("query", "must be a string", value=type(query).__name__)
-    request = checked_request(tenant, wishes)
+    request = checked_request(tenant, options)
     named = isinstance(store, str | os.PathLike)
     opened: Any = closing(open_store(os.fspath(store))) if named else nullcontext(store)  # type: ignore[arg-type]
-    with opened as kept:
-        return _found(query, kept, request)
+    with opened as opened_store:
+        return _hits(query, opened_store, request)
 
 
-def _found(question: str, store: Store, request: SearchRequest) -> Hits:
-    with store.reading(request.tenant) as reader:  # all answers are of one moment
-        query = prepared(question, reader)
+def _hits(text: str, store: Store, request: SearchRequest) -> Hits:
+    with store.reading(request.tenant) as reader:  # all results come from one snapshot
+        query = prepared(text, reader)
         vector, notes = _vector(query.text, store.model(), request.embedder)
         chunks = ranked(reader, query, vector, request.filters, request.weights, _pool(request))
         units = as_units(chunks, _parents(reader, chunks) if request.parents else {})
@@ -61,17 +61,17 @@ def _found(question: str, store: Store, request: SearchRequest) -> Hits:
         tokenizer = tokenizer_of(request.tokenizer)
         taken = within_budget(units, request.limit, request.budget, tokenizer, lambda one: _marks(query, one))
     hits = [_hit(query, one) for one in taken]
-    return Hits(hits, notes if hits else [*notes, _why_nothing(query, request)])
+    return Hits(hits, notes if hits else [*notes, _empty_note(query, request)])
 
 
 def _pool(request: SearchRequest) -> int:
-    """Say how many chunks to look at closely: enough for all passages that may be handed out."""
+    """Return how many chunks to fetch: enough for all passages that may be returned."""
     needed = 4 * request.limit if request.budget is None else request.budget // _SMALL_CHUNK
     return min(max(_POOL, needed), _LARGEST_POOL)
 
 
-def _why_nothing(query: Query, request: SearchRequest) -> str:
-    """Say what a person can do who found nothing; it speaks of the tenant's own documents and of no others."""
+def _empty_note(query: Query, request: SearchRequest) -> str:
+    """Return a note on why nothing was found; it depends on the tenant's own documents and on no others."""
     if not query.chunks:
         return "there are no documents here" + (f" for the tenant {request.tenant}" if request.tenant else "")
     if not query.words:
@@ -84,7 +84,7 @@ def _why_nothing(query: Query, request: SearchRequest) -> str:
 def _vector(
     text: str, model: Model | None, chosen: str | Embedder | None
 ) -> tuple[NDArray[np.float32] | None, list[str]]:
-    """Embed a question by the store's own model; where that can't be had, words alone must do, and that is said."""
+    """Embed a query with the store's own model; if it can't be used, return None and a note."""
     if model is None or chosen is None or not text:
         return None, []
     try:
@@ -92,7 +92,7 @@ def _vector(
     except SpanwiseError as error:
         if chosen != "auto":
             raise
-        return None, [_without(model, error)]
+        return None, [_unusable_note(model, error)]
     if embedder is None:
         return None, []
     if embedder.name != model.name or embedder.dimension != model.dimension:
@@ -101,10 +101,10 @@ def _vector(
     try:
         return embedder.embed_query(text), []
     except SpanwiseError as error:
-        return None, [_without(model, error)]
+        return None, [_unusable_note(model, error)]
 
 
-def _without(model: Model, error: SpanwiseError) -> str:
+def _unusable_note(model: Model, error: SpanwiseError) -> str:
     reason = str(error).replace("\nhint: ", "; hint: ")
     return f"the model {model.name} can't be used, so the words alone were searched: {reason}"
 
@@ -115,7 +115,7 @@ def _parents(reader: StoreReader, chunks: Sequence[Ranked]) -> dict[str, StoredC
 
 
 def _marks(query: Query, passage: Passage) -> list[tuple[int, int]]:
-    return matches(passage.text, passage.best.found.source.language, query.telling)
+    return matches(passage.text, passage.best.found.source.language, query.distinctive)
 
 
 def _hit(query: Query, taken: CutPassage) -> Hit:
@@ -137,8 +137,8 @@ def _hit(query: Query, taken: CutPassage) -> Hit:
         headings_path=tuple(record["headings_path"]),
         page_start=record["page_start"],
         page_end=passage.units[-1].found.record["page_end"],
-        char_start=passage.place(start),
-        char_end=passage.place(end - 1) + 1,
+        char_start=passage.source_offset(start),
+        char_end=passage.source_offset(end - 1) + 1,
         verbatim=passage.is_verbatim(start, end),
         truncated=not whole,
         url=navigation.get("url") or metadata.get("source_url"),
@@ -148,7 +148,7 @@ def _hit(query: Query, taken: CutPassage) -> Hit:
         updated_at=metadata.get("updated_at"),
         language=language,
         parent_id=record["chunk_id"] if passage.units[0].is_parent else None,
-        marks=tuple(matches(text, language, query.telling)),
+        marks=tuple(matches(text, language, query.distinctive)),
         navigation=navigation,
         explain=best.explanation,
     )

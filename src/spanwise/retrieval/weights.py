@@ -1,4 +1,4 @@
-"""How much each part of a score counts; declared once, read by the config file, the library and the docs."""
+"""The weights of the parts of a score; declared once, read by the config file, the library and the docs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spanwise.options import check_value, option
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weights:
-    """What each part of a score is multiplied by; the words of the text themselves count up to one."""
+    """The factor of each part of a score; the words of the text themselves count up to one."""
 
     vector: float = option(0.3, "how near the model finds question and chunk", low=0, high=10)
     headings: float = option(0.1, "the question's words that stand in the headings above the chunk", low=0, high=10)
@@ -23,7 +23,7 @@ class Weights:
 
 
 def weights_of(given: Mapping[str, Any] | Weights | None) -> Weights:
-    """Check weights by name; what isn't said has its default."""
+    """Check weights by name; those not given have their defaults."""
     if given is None:
         return Weights()
     if isinstance(given, Weights):

@@ -1,1 +1,1 @@
-"""Where documents come from: each source lists items and fetches their bytes."""
+"""Sources: what there is to read. Each source yields items, and an item fetches its own bytes."""

@@ -9,12 +9,14 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from stat import S_ISDIR
 from typing import Final, NamedTuple
 
 from spanwise.errors import OptionError, UnreadableError
+from spanwise.sources.item import SourceItem
 
 _IGNORING: Final = ".gitignore"
 _EVERYTHING: Final = frozenset({".", "(?P<ps_d>/)"})  # what pathspec makes of `*` and `*/`
@@ -28,6 +30,22 @@ class FoundFiles:
     files: list[str] = field(default_factory=list)
     passed_over: Counter[str] = field(default_factory=Counter)
     failed: list[UnreadableError] = field(default_factory=list)
+
+    def items(self, format: str | None = None) -> Iterator[SourceItem]:
+        """Yield the files as source items; `format` is that of all of them, None where each name decides."""
+        return (SourceItem(file, _size(file), format, metadata={"file_path": path_text(file)}) for file in self.files)
+
+
+def path_text(path: str) -> str:
+    """Return a path as text: names on disk may be none, and two that differ must not become one."""
+    return PurePath(path).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _size(file: str) -> int:
+    """Return the size of a file in bytes; 0 if it can't be read."""
+    with suppress(OSError):
+        return os.stat(file).st_size  # noqa: PTH116 - a path object for each of many files costs
+    return 0
 
 
 class Patterns(NamedTuple):

@@ -1,4 +1,4 @@
-"""Stores: where chunks are kept and searched. One protocol; an embedded file by default, PostgreSQL for servers.
+"""Storage and lookup of chunks behind one protocol: an embedded file by default, PostgreSQL for servers.
 
 Documents are read and written through a tenant's reader or writer, so no search can see another tenant's.
 """
@@ -30,92 +30,92 @@ if TYPE_CHECKING:
 class StoreReader(Protocol):
     """The documents of one tenant, for reading.
 
-    Inside a `with` all answers are of one moment, whatever is written meanwhile; outside each is of its own, so a key
-    may be gone when it is asked for. Keys are never used again.
+    Inside a `with` block all results come from one snapshot, whatever is written meanwhile; outside, each call has its
+    own, so a key may be gone when it is looked up. Keys are never reused.
     """
 
     def __enter__(self) -> StoreReader:
-        """Hold the moment."""
+        """Open the snapshot."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of the moment."""
+        """Close the snapshot."""
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        """Count this tenant's chunks, and in how many of them each term stands."""
+        """Count this tenant's chunks, and in how many of them each term occurs."""
 
     def lexical(self, terms: Sequence[str], filters: Filters, limit: int) -> list[Candidate]:
-        """Give the chunks that hold some of the terms, the most promising first."""
+        """Return the chunks that contain some of the terms, the most promising first."""
 
     def nearest(self, vector: NDArray[np.float32], filters: Filters, limit: int) -> Keyed:
-        """Give the chunks whose vectors are nearest, with their cosines, the nearest first."""
+        """Return the chunks whose vectors are nearest, with their cosines, the nearest first."""
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
-        """Give the cosines of some chunks; those without a vector are left out."""
+        """Return the cosines of the given chunks; those without a vector are left out."""
 
     def counts(self, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
-        """Say how often the terms stand in some chunks."""
+        """Count the terms in the given chunks."""
 
     def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
-        """Give chunks by their keys, in the order of the keys; what is not there is left out."""
+        """Return chunks by their keys, in the order of the keys; missing ones are left out."""
 
     def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
-        """Give chunks by their ids, for the parents of hits; what is not there is left out."""
+        """Return chunks by their ids, for the parents of hits; missing ones are left out."""
 
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
-        """Give the pairs (from, to) of these documents in which the first links to the second."""
+        """Return the pairs (from, to) of these documents in which the first links to the second."""
 
     def documents(self) -> Iterable[DocumentState]:
-        """List the documents, by id."""
+        """Return the documents, ordered by id."""
 
 
 class StoreWriter(Protocol):
-    """The one who may change the documents of a tenant, as long as the context lasts."""
+    """The only writer of a tenant's documents while its context lasts."""
 
     def known(self) -> dict[str, DocumentState]:
-        """Give the documents that are there."""
+        """Return the stored documents by their ids."""
 
     def chunks(self, document_id: str) -> list[ChunkState]:
-        """Give the chunks of a document, in order."""
+        """Return the chunks of a document, in order."""
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
-        """Give the vectors that are already known, by what was embedded."""
+        """Return the vectors that are already stored, by content hash."""
 
     def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
-        """Make the changes and remove documents; when this returns they are safe, before that none is seen."""
+        """Apply changes and remove documents in one transaction: durable on return, invisible until then."""
 
 
 class Store(Protocol):
-    """A place where chunks are kept."""
+    """Storage for the chunks of any number of tenants."""
 
     def model(self) -> Model | None:
-        """Name the embedder whose vectors are kept; None while there are none."""
+        """Return the model whose vectors are stored, or None while there are none."""
 
     def reading(self, tenant: str) -> StoreReader:
-        """Give a tenant's documents to read."""
+        """Return a reader of a tenant's documents."""
 
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> AbstractContextManager[StoreWriter]:
-        """Become the one who writes, waiting so many seconds for another to end.
+        """Return a context that holds the write lock, waiting up to `wait` seconds for another writer.
 
-        Another model than the one whose vectors are there is refused: their numbers mean different things.
+        A model other than the one whose vectors are stored is refused: vectors of two models can't be compared.
         """
 
     def tenants(self) -> list[str]:
-        """Name the tenants, for those who look after the store."""
+        """Return the names of all tenants, for administrators."""
 
     def status(self) -> dict[str, Any]:
-        """Say what is in the store: kind, schema, model, analyser, documents, chunks, bytes."""
+        """Return what the store holds: kind, schema, model, analyser, documents, chunks, bytes."""
 
     def verify(self) -> list[str]:
-        """Look for what contradicts itself; an empty list is good news."""
+        """Return the inconsistencies found; an empty list if there are none."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the store."""
 
 
 def open_store(where: str, *, create: bool = False) -> Store:
-    """Open a store by its path, or by its address (`postgresql://…`)."""
+    """Open a store by its path or its address (`postgresql://…`)."""
     if where.startswith(("postgresql://", "postgres://")):
         from spanwise.stores.postgres import open_postgres
 

@@ -1,4 +1,4 @@
-"""How values lie in a store: JSON in little room, and vectors so that a server can compare them."""
+"""Encodings of stored values: compressed JSON, and vectors as pgvector reads and writes them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 
 def compressed_json(json: bytes) -> bytes:
-    """Give JSON in less room: the three texts of a record are nearly one."""
+    """Compress JSON: the three texts of a record are nearly the same."""
     return zlib.compress(json, 1)
 
 
-def json_value(compressed_json: bytes) -> Any:
-    """Give what was packed as values."""
+def json_value(data: bytes) -> Any:
+    """Return the value of compressed JSON."""
     import orjson
 
-    return orjson.loads(zlib.decompress(compressed_json))
+    return orjson.loads(zlib.decompress(data))
 
 
-def as_halves(vector: NDArray[np.float32] | bytes) -> str:
-    """Write a vector as pgvector reads it, in the small integers that stores keep."""
+def as_halfvec(vector: NDArray[np.float32] | bytes) -> str:
+    """Format a vector for pgvector, in the small integers that stores keep."""
     import numpy as np
 
     from spanwise.embedding import quantized
 
-    small = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else quantized(vector)
-    return "[" + ",".join(map(str, small.tolist())) + "]"
+    integers = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else quantized(vector)
+    return "[" + ",".join(map(str, integers.tolist())) + "]"

@@ -1,4 +1,4 @@
-"""What every store must understand in the same way: which terms are worth asking for, dates, and patterns of paths."""
+"""Rules that every store must apply in the same way: which terms select candidates, and the limits of dates."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final
 
 from spanwise.errors import OptionError
 
-_ALWAYS_ASKED: Final = 1_000  # chunks: so few are looked at in no time
-_SHARE: Final = 10  # a term in more than a tenth of the chunks says too little for what it costs
-_ASKED_TOGETHER: Final = 10_000  # chunks of all terms, or a tenth of the store: this bounds the time of any query
+_FEW_CHUNKS: Final = 1_000  # a term in no more than these is always cheap
+_SHARE: Final = 10  # a term in more than a tenth of the chunks costs more than it distinguishes
+_CHUNKS_TOGETHER: Final = 10_000  # of all terms, or a tenth of the store: this bounds the time of any query
 
 
-def worth_asking(frequencies: Mapping[str, int], chunks: int) -> list[str]:
-    """Give the terms that candidates are looked for by, the rarest first: those in many chunks cost much, say little.
+def selective_terms(frequencies: Mapping[str, int], chunks: int) -> list[str]:
+    """Return the terms to select candidates by, rarest first: those in many chunks cost much and distinguish little.
 
-    Where all are in many chunks the rarest are asked for, so that no query goes without an answer.
+    If all are in many chunks, the rarest are returned, so that every query has an answer.
     """
     known = sorted((count, term) for term, count in frequencies.items() if count > 0)
-    most = max(_ALWAYS_ASKED, chunks // _SHARE)
-    most_together = max(_ASKED_TOGETHER, chunks // _SHARE)
+    most = max(_FEW_CHUNKS, chunks // _SHARE)
+    most_together = max(_CHUNKS_TOGETHER, chunks // _SHARE)
     together = accumulate(count for count, _ in known)
     cheap = [pair for pair, so_far in zip(known, together, strict=True) if so_far <= most_together]
     rare = [term for count, term in cheap if count <= most]
@@ -29,7 +29,7 @@ def worth_asking(frequencies: Mapping[str, int], chunks: int) -> list[str]:
 
 
 def moment(stamp: str | None) -> str | None:
-    """Give a date and time of ISO 8601 in UTC, so that later ones sort after earlier ones; a date is its midnight."""
+    """Return an ISO 8601 date and time in UTC, so that later ones sort after earlier ones; a date is its midnight."""
     if stamp is None:
         return None
     try:
@@ -39,12 +39,12 @@ def moment(stamp: str | None) -> str | None:
 
 
 def first_moment(stamp: str) -> str:
-    """Give the moment from which on documents are meant."""
+    """Return the moment that a `since` filter starts at."""
     return _parsed("since", stamp).isoformat(timespec="microseconds")
 
 
 def last_moment(stamp: str) -> str:
-    """Give the moment up to which documents are meant; a date means all of its day."""
+    """Return the moment that an `until` filter ends at; a date includes all of its day."""
     parsed = _parsed("until", stamp)
     if len(stamp) <= len("2026-W05-1") and "T" not in stamp:
         parsed += min(timedelta(days=1, microseconds=-1), datetime.max.replace(tzinfo=UTC) - parsed)

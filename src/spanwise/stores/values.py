@@ -1,4 +1,4 @@
-"""What goes into a store and what comes out of it, whatever the store."""
+"""The values that go into a store and come out of it, the same for every store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 DEFAULT_TENANT: Final = ""
-"""Whose documents these are when nobody said; a query that names no tenant sees these and no other."""
+"""The tenant of documents that name none; a query without a tenant sees these and no others."""
 
 
 class Model(NamedTuple):
@@ -20,20 +20,20 @@ class Model(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document as a store knows it."""
+    """A document as a store keeps it."""
 
     document_id: str
     fingerprint: str
-    """Hash of its bytes and of everything in force for it: while it is the same, there is nothing to do."""
+    """Hash of its bytes and all settings in force for it: while it is the same, there is nothing to do."""
     metadata: Mapping[str, Any]
     """As in a record, with all links of the document."""
     language: str = "en"
     addresses: tuple[str, ...] = ()
-    """The names under which links of other documents may mean it."""
+    """The names by which links of other documents may refer to it."""
     targets: tuple[str, ...] = ()
-    """The names that its own links mean, in the same spelling as addresses."""
+    """The names that its own links refer to, in the same spelling as addresses."""
     place: str | None = None
-    """The file that it came from, as an absolute path: so it is known again however its path is spelt."""
+    """The absolute path of its file, by which it is recognised however the path is spelt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +43,31 @@ class Entry:
     record: bytes
     """Its record as JSON."""
     lead: str
-    """What stands in the document between the core before and this one, so that neighbours can be read as one text."""
+    """The text between the previous core and this one, so that neighbours can be joined to one text."""
     content_hash: str
-    """Of what is embedded: a vector is made anew only when this changes."""
+    """Hash of what is embedded: a new vector is made only when this changes."""
     words_hash: str
-    """Of what is searched: terms are written anew only when this changes."""
+    """Hash of what is searched: terms are rewritten only when this changes."""
     chunk_id: str
     parent_id: str | None
     chunk_type: str
     position: int
     """Its number among the chunks of its level."""
     terms: tuple[str, ...] = ()
-    """What is searched, in order; none for a parent, which is handed out but never searched for."""
+    """The searched terms, in order; none for a parent, which is returned but never searched."""
     vector: bytes | None = None
-    """Signed bytes; None without an embedder and for a parent."""
+    """Signed bytes; None without an embedder, and for a parent."""
 
 
 def record_hash(entry: Entry) -> str:
-    """Hash what of a chunk may change while its words stay: record, lead and position."""
+    """Hash what may change while the text of a chunk stays: its record, position and the text before it."""
     digest = hashlib.blake2b(entry.record, digest_size=16)
     digest.update(f"\x1f{entry.position}\x1f{entry.lead}".encode())
     return digest.hexdigest()
 
 
 class ChunkState(NamedTuple):
-    """What a plan needs to know of a chunk that a store holds."""
+    """What a comparison with new chunks needs to know of a stored one."""
 
     key: int
     content_hash: str
@@ -78,24 +78,24 @@ class ChunkState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoreChange:
-    """What is to be done to one document, all of it or nothing."""
+    """The changes to one document, applied together or not at all."""
 
     source: Source
     added: tuple[Entry, ...] = ()
     moved: tuple[tuple[int, Entry], ...] = ()
-    """Chunks that say the same as before at another place: terms and vector under the key stay."""
+    """Chunks with the same text at another position: the terms and the vector of the key stay."""
     revectored: tuple[tuple[int, bytes], ...] = ()
-    """Chunks that only get a vector: the store had none of them."""
+    """Chunks that only get a vector, because the store had none for them."""
     deleted: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which documents and chunks a search may find; what isn't said doesn't matter."""
+    """Conditions on the documents and chunks that a search may find; None and () mean any."""
 
     labels: tuple[str, ...] = ()  # the document has all of them
     space: str | None = None
-    path: str | None = None  # of the file; `*` stands for any characters, `?` for one
+    path: str | None = None  # of the file; `*` matches any characters, `?` one
     since: str | None = None  # ISO 8601; `updated_at` is not before
     until: str | None = None  # and not after
     source_type: str | None = None
@@ -103,25 +103,25 @@ class Filters:
 
 
 class Statistics(NamedTuple):
-    """What BM25 wants to know of a tenant's searched chunks."""
+    """What BM25 needs to know of a tenant's searched chunks."""
 
     chunks: int
     average_length: float
-    frequencies: Mapping[str, int]  # in how many chunks each term stands
+    frequencies: Mapping[str, int]  # in how many chunks each term occurs
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A chunk that holds some of the terms."""
+    """A chunk that contains some of the terms."""
 
     key: int
     length: int  # in terms
-    counts: Mapping[str, int]  # of the terms that were asked for
+    counts: Mapping[str, int]  # of the terms in the query
 
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk that came back from a store, with its document."""
+    """A chunk read from a store, with its document."""
 
     key: int
     document_id: str
@@ -132,7 +132,7 @@ class StoredChunk:
 
 
 class DocumentState(NamedTuple):
-    """A document that a store holds, in brief."""
+    """A summary of a stored document."""
 
     document_id: str
     fingerprint: str

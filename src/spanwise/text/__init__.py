@@ -1,1 +1,1 @@
-"""What can be said of a string: characters, tokens, sentences, language, where it may be cut, and its search terms."""
+"""Analysis of a string: visible text, tokens, sentences, language, where it may be cut, and its search terms."""

@@ -1,6 +1,6 @@
-"""Words that decide whether a dot ends a sentence, one table per question, one entry per language.
+"""Words that decide whether a dot ends a sentence: one table per question, one entry per language.
 
-Keys are lower-cased and lack their final dot; parts of a multi-part abbreviation stand together (`z.b`, `т.е`),
+Keys are lower case without the final dot; the parts of a multi-part abbreviation are joined (`z.b`, `т.е`),
 however the text spaces them. Chinese and Japanese texts quote English, so they use the English entries.
 """
 
@@ -63,7 +63,7 @@ NUMBERED: dict[str, frozenset[str]] = {
     "ru": _words("ок макс мар май июн июл эт под оп ауд ком"),
 }
 
-# Words that typically begin a sentence: after an initial or an ordinal they tell that the sentence ended there.
+# Words that typically begin a sentence: after an initial or an ordinal they show that the sentence ended there.
 STARTERS: dict[str, frozenset[str]] = {
     "en": _words("""
         the a an this that these those it its he she they we you i his her their our your my there here in on at by for

@@ -1,7 +1,7 @@
-"""Where a text may be cut: item, row, cell, line, sentence, word, grapheme; named functions that a strategy picks from.
+"""Where a text may be cut: item, row, cell, line, sentence, word, grapheme; functions that a strategy chooses from.
 
-A cut is a position strictly inside a span; what stands before it and after it are two units. White space around a cut
-belongs to neither. Sentences have a file of their own.
+A cut is a position strictly inside a span; the texts before it and after it are two units. White space around a cut
+belongs to neither. Sentences are found in sentences.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spanwise.text.sentences import sentence_starts
 from spanwise.text.tokens import NEAR, TokenMap
 
 Cutter = Callable[[int, int], list[int]]
-"""Gives the cuts inside a span."""
+"""A function that returns the cuts inside a span."""
 
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _QUOTE_GAP: Final = re.compile(r"\n[ \t]*(?:>[ \t]*)+\n|\n[^\S\n]*\n")
@@ -32,7 +32,7 @@ _APART: Final = frozenset({
     "Lu", "Ll", "Lt", "Lo", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "So",
     "Zs", "Zl", "Zp", "Cc",
 })  # fmt: skip
-_JOINING: Final = "\u0e33\u0eb3\uff9e\uff9f"  # letters by category that yet belong to the character before them
+_JOINING: Final = "\u0e33\u0eb3\uff9e\uff9f"  # letters by category, but part of the character before them
 
 
 def trimmed(text: str, start: int, end: int, *, indented: bool = False) -> tuple[int, int] | None:
@@ -43,13 +43,13 @@ def trimmed(text: str, start: int, end: int, *, indented: bool = False) -> tuple
     found = visible_range(text, start, end)
     if indented and found and found[0] > start:
         line = text.rfind("\n", max(start - 1, 0), found[0]) + 1
-        if line or start == 0:  # else the span begins in the middle of a line, where space is no indentation
+        if line or start == 0:  # else the span begins inside a line, where space is no indentation
             return line, found[1]
     return found
 
 
 def sides_of(text: str, start: int, cut: int, end: int) -> tuple[int, int] | None:
-    """Give where the text before a cut ends and the text after it begins; None when one side is blank."""
+    """Return where the text before a cut ends and the text after it begins; None when one side is blank."""
     near = max(start, cut - 64)
     before = text[near:cut].rstrip()
     if not before:
@@ -69,7 +69,7 @@ def paragraph_cuts(text: str) -> Cutter:
 
 
 def quote_cuts(text: str) -> Cutter:
-    """Cut between the paragraphs of a quote: at lines that hold nothing but its mark."""
+    """Cut between the paragraphs of a quote: at lines with nothing but its mark."""
     return _by_pattern(text, _QUOTE_GAP)
 
 
@@ -84,7 +84,7 @@ def cell_cuts(text: str) -> Cutter:
 
 
 def sentence_cuts(text: str, language: Callable[[], str]) -> Cutter:
-    """Cut where a sentence begins; the language is asked for only when there is something to cut."""
+    """Cut where a sentence begins; `language` is called only when there is something to cut."""
     return lambda start, end: sentence_starts(text, start, end, language())
 
 
@@ -104,7 +104,7 @@ def part_cuts(block: Block) -> list[Cutter]:
 
 
 def block_cuts(text: str, block: Block, language: Callable[[], str]) -> list[Cutter]:
-    """Say where a block may be cut, coarsest first; below the last come words and graphemes."""
+    """Return the cutters of a block, coarsest first; words and graphemes come after the last."""
     sentences = sentence_cuts(text, language)
     if block.kind == "code":
         return [line_cuts(text)]
@@ -120,7 +120,7 @@ def block_cuts(text: str, block: Block, language: Callable[[], str]) -> list[Cut
 
 
 def word_starts(text: str, start: int, end: int) -> list[int]:
-    """Give the positions inside a span where a word begins; where words aren't spaced, after punctuation."""
+    """Return the positions inside a span where a word begins; where words aren't spaced, after punctuation."""
     cuts = (found.end() for found in _WORD_GAP.finditer(text, start, end))
     return [cut for cut in cuts if cut < end and is_grapheme_boundary(text, cut)]
 
@@ -128,7 +128,7 @@ def word_starts(text: str, start: int, end: int) -> list[int]:
 def forced_cuts(tokens: TokenMap, start: int, end: int, limit: int, most: int) -> list[int]:
     """Cut a text that nothing coarser could divide: at words, and inside a word between graphemes.
 
-    A grapheme that is larger than `limit` yet not than `most` stays whole; a larger one is cut between code points.
+    A grapheme larger than `limit` but not than `most` stays whole; a larger one is cut between code points.
     """
     text = tokens.text
     cuts: list[int] = []
@@ -160,7 +160,7 @@ def _forced_cut(tokens: TokenMap, start: int, end: int, limit: int, most: int) -
 
 
 def word_break(text: str, start: int, high: int) -> int | None:
-    """Give the last position in `(start, high]` where a word ends or begins; None where a word fills it all."""
+    """Return the last position in `(start, high]` where a word ends or begins; None where a word fills the range."""
     while high > start:
         if text[high].isspace() or text[high - 1].isspace():
             cut = high
@@ -178,13 +178,13 @@ def word_break(text: str, start: int, high: int) -> int | None:
 
 
 def _starts_whole(text: str, cut: int) -> bool:
-    """Whether what follows a cut, trimmed, begins with a whole character and not with a mark on a space."""
+    """Whether the text after a cut, trimmed, begins with a whole character and not with a mark on a space."""
     visible = _VISIBLE.search(text, cut)
     return visible is None or visible.start() == cut or is_grapheme_boundary(text, visible.start())
 
 
 def grapheme_break(text: str, start: int, high: int) -> int | None:
-    """Give the last grapheme boundary in `(start, high]`; None where one grapheme fills it all."""
+    """Return the last grapheme boundary in `(start, high]`; None where one grapheme fills the range."""
     while high > start:
         if high >= len(text):
             return high
@@ -202,7 +202,7 @@ def grapheme_break(text: str, start: int, high: int) -> int | None:
 
 
 def grapheme_end(text: str, start: int, high: int) -> int | None:
-    """Give the end of the grapheme that starts here; None when it goes on beyond `high`."""
+    """Return the end of the grapheme that starts at `start`; None when it goes on beyond `high`."""
     from pyuegc import EGC
 
     end = start + len(next(iter(EGC(text[start : high + 1])), ""))
@@ -210,21 +210,21 @@ def grapheme_end(text: str, start: int, high: int) -> int | None:
 
 
 def grapheme_starts(text: str, start: int, end: int) -> list[int]:
-    """Give where each grapheme of a span begins, the first at `start`."""
+    """Return where each grapheme of a span begins, the first at `start`."""
     from pyuegc import EGC
 
     return list(accumulate(map(len, EGC(text[start:end])), initial=start))[:-1]
 
 
 def is_grapheme_boundary(text: str, position: int) -> bool:
-    """Whether a cut here leaves every grapheme cluster whole."""
+    """Whether a cut at a position leaves every grapheme cluster whole."""
     if position <= 0 or position >= len(text) or _surely_apart(text[position - 1], text[position]):
         return True
     return _last_boundary(text, _anchor(text, max(0, position - 256), position), position) == position
 
 
 def _last_boundary(text: str, anchor: int, high: int) -> int:
-    """Give the last grapheme boundary up to `high`, counted from a boundary before it."""
+    """Return the last grapheme boundary up to `high`, searched from the boundary `anchor`."""
     from pyuegc import EGC
 
     boundary = reached = anchor
@@ -237,8 +237,8 @@ def _last_boundary(text: str, anchor: int, high: int) -> int:
 
 
 def _surely_apart(before: str, after: str) -> bool:
-    """Whether two characters are in different graphemes whatever stands around them; False when it isn't sure."""
-    if before >= "\u0300":  # only below this can nothing but a line end join what follows
+    """Whether two characters are in different graphemes in any context; False when it isn't sure."""
+    if before >= "\u0300":  # below this, only a carriage return can join what follows
         return before in _CJK_BREAKS and after not in _JOINING and category(after) in _APART
     if after < "\u0300":
         return before != "\r" or after != "\n"
@@ -246,10 +246,10 @@ def _surely_apart(before: str, after: str) -> bool:
 
 
 def _anchor(text: str, start: int, position: int) -> int:
-    """Give a sure grapheme boundary before `position`, as near as can be seen, else `start`."""
-    for place in range(position - 1, max(start, position - 256), -1):
-        if _surely_apart(text[place - 1], text[place]):
-            return place
+    """Return the nearest sure grapheme boundary before `position`, else `start`."""
+    for candidate in range(position - 1, max(start, position - 256), -1):
+        if _surely_apart(text[candidate - 1], text[candidate]):
+            return candidate
     return start
 
 

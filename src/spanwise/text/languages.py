@@ -1,4 +1,4 @@
-"""A cheap guess at the language of a text: scripts are counted first, then stop words.
+"""The language of a document, stated or guessed: for a guess scripts are counted first, then stop words.
 
 Only prose counts: code, addresses, markup, comments and shortcodes are English in every language's documentation.
 """
@@ -6,11 +6,17 @@ Only prose counts: code, addresses, markup, comments and shortcodes are English 
 import re
 from collections import Counter
 
+from spanwise.documents.document import Document
+
 LANGUAGES: tuple[str, ...] = ("en", "pl", "de", "ru", "zh", "ja")
 
 # The first sample usually holds enough prose; the later ones are for a text that opens with code.
 _SAMPLE_SIZES = (2_000, 6_000, 20_000)
 _ENOUGH_LETTERS = 500
+
+_CODE = re.compile(r"([A-Za-z]{2,3})(?:[-_]|$)")
+_PROSE_KINDS = frozenset({"paragraph", "list", "quote", "html", "heading"})
+_BLOCK_SAMPLE, _DOCUMENT_SAMPLE = 4_000, 16_000  # characters
 
 # What isn't prose, each kind with the string without which it can't occur. An unclosed fence or comment runs to the
 # end, as Markdown has it; so nothing is searched for twice, and the time stays linear. Patterns that begin with a
@@ -53,6 +59,24 @@ _STOP_WORDS: dict[str, frozenset[str]] = {
     "de": _words("der die das und ist nicht mit ein eine zu den von für auf werden im dem sie wird sich oder als auch"),
 }
 _OWN_LETTERS = {"pl": "ąćęłńśźż", "de": "äöüß"}
+
+
+def document_language(document: Document) -> str:
+    """Return the language by which sentences are cut and terms are made: the stated one, else guessed from the prose.
+
+    `de-AT` and `de_AT` are `de`. A stated language without tables of its own is kept: guessing would choose another.
+    """
+    stated = _CODE.match(document.metadata.language or "")
+    if stated:
+        return stated[1].lower()
+    sample, length = [], 0
+    for block in document.blocks:
+        if block.kind in _PROSE_KINDS:
+            sample.append(document.text[block.start : min(block.end, block.start + _BLOCK_SAMPLE)])
+            length += len(sample[-1])
+            if length > _DOCUMENT_SAMPLE:
+                break
+    return guess_language("\n".join(sample))
 
 
 def guess_language(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Where sentences begin: one regular expression finds the candidates, tables of words settle the doubtful dots.
+"""Sentence boundaries: one regular expression finds the candidates, tables of words decide about doubtful dots.
 
 Linear in the length of the window: every repetition is possessive or bounded, and only the first mark of a run
 may start a match, so a run of dots that fails is not tried again from its second dot.
@@ -23,7 +23,7 @@ _MARKS = _LATIN_MARKS + _WIDE_MARKS
 _WIDE = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
 _LOWER = "".join(filter(str.islower, map(chr, range(0x530))))
 
-# Closing quotes, brackets and Markdown, then footnote marks. U+FE0F follows ‼ and ⁉ shown as emoji.
+# Closing quotes, brackets and Markdown, then footnote marks. U+FE0F follows ‼ and ⁉ rendered as emoji.
 _FOOTNOTES = r"(?:\[(?:\^[\w-]{1,24}|\d{1,3})\](?!\()){0,4}+"
 _CLOSERS = rf"""["'”’“‘»«)\]}}*_`~」』）》】〉］｝\ufe0f]{{0,8}}+{_FOOTNOTES}"""
 
@@ -32,7 +32,7 @@ _CLOSERS = rf"""["'”’“‘»«)\]}}*_`~」』）》】〉］｝\ufe0f]{{0,8
 _WIDE_QUOTES = r"""(?:[”’)\]}」』）］｝\ufe0f]|["'](?![A-Za-z0-9])){0,8}+"""
 _WIDE_CLOSERS = rf"{_WIDE_QUOTES}(?:[(（]笑[)）])?+(?:[*_~]{{1,4}}+(?=\s|\Z))?+{_FOOTNOTES}"
 
-# A backtick is not skipped: the case of code says nothing.
+# A backtick is not skipped: the case of code proves nothing.
 _OPENERS = "\"'“„”«»‘‚([{<*_~「『（《【¿¡"
 
 # A dash between a quotation and its lower-case "he said"; a hyphen at a line start is a list item instead.
@@ -47,19 +47,19 @@ _SPEECH = r"[^，。！？、；：\s没不无無谁誰]{1,3}?[说說問问喊�
 
 _STREET = "str"  # ends any number of German street names: `Hauptstr. 5`
 
-# Group 1 tells a sure end from a single dot in doubt. Only the first mark of a run may begin a match.
+# Group 1 matches at a sure end, not at a single dot in doubt. Only the first mark of a run may begin a match.
 _FIRST_MARK = rf"[{_MARKS}](?<![{_MARKS}]{{2}})"
 _SURE = rf"(?>([{_LATIN_MARKS}]++|(?<=[!?…])|(?<=[^\W\d_]{{{_LONGEST_PART + 1}}}\.)(?<!{_STREET}\.))|)"
 _NOT_IN_LOWER_CASE = rf"(?![{re.escape(_OPENERS)}]{{0,6}}+{_DASH}[{_LOWER}])"
 _LATIN_END = rf"(?<=[{_LATIN_MARKS}]){_SURE}{_CLOSERS}\s++"
 
-# Group 2 tells a wide end, which needs no white space; nor do ! and ? between two wide characters.
+# Group 2 matches at a wide end, which needs no white space; nor do ! and ? between two wide characters.
 _WIDE_RUN = rf"[{_MARKS}]*+(?<=[{_WIDE_MARKS}]){_WIDE_CLOSERS}\s*+"
 _WIDE_EXCLAMATION = rf"(?<=[{_WIDE}][!?])[!?]*+{_WIDE_CLOSERS}(?=[{_WIDE}])"
 _NO_CONTINUATION = rf"(?![，、；：,;:=…—》】〉])(?:(?<![」』”）])|(?!{_PARTICLES}|{_SPEECH}))"
 _WIDE_END = rf"(?:{_WIDE_RUN}|{_WIDE_EXCLAMATION}){_NO_CONTINUATION}()"
 
-# A long stretch without any capital comes from someone, or some export, that doesn't write them.
+# A long text without any capital comes from an author or an export that doesn't write them.
 _LONG_WITHOUT_CAPITALS = 200
 
 _BLANK_LINE = re.compile(r"\n[^\S\n]*+\n\s*+")
@@ -72,11 +72,11 @@ _WIDE_PREFIX = re.compile(".*[\u3000-\uffef]")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*+[^\W\d_]")
 _ROMAN = re.compile(r"[IVXLCDMХ]++")
 
-# What belongs to the grapheme before it, whatever that is: marks, joiners, emoji modifiers, tags.
+# Characters that belong to any grapheme before them: marks, joiners, emoji modifiers, tags.
 _COMBINING = frozenset({"Mn", "Mc", "Me"})
 _JOINERS = frozenset("\u200c\u200d\u0e33\u0eb3\uff9e\uff9f🏻🏼🏽🏾🏿") | frozenset(map(chr, range(0xE0020, 0xE0080)))
 
-# How far a doubtful dot looks around, in characters and words: the longest abbreviation (`i. d. R.`) fits easily.
+# The context of a doubtful dot, in characters and words: the longest abbreviation (`i. d. R.`) fits easily.
 _REACH = 24
 _MOST_PARTS = 4
 
@@ -108,7 +108,7 @@ def _rules(language: str) -> _Rules:
 _RULES = {language: _rules(language) for language in ABBREVIATIONS}
 
 
-@cache  # Compiling takes some milliseconds, which a mere import shouldn't.
+@cache  # Compiling takes some milliseconds, too long for an import.
 def _end_pattern(*, without_capitals: bool) -> re.Pattern[str]:
     case = "" if without_capitals else _NOT_IN_LOWER_CASE
     return re.compile(f"{_FIRST_MARK}(?:{_LATIN_END}{case}|{_WIDE_END})")
@@ -123,7 +123,7 @@ def sentence_starts(text: str, start: int, end: int, language: str = "en") -> li
     """Return the positions p, start < p < end, ascending, at which a new sentence begins.
 
     `text[p]` is never white space and never continues a grapheme. Only `text[start:end]` and a few characters
-    before `start` are looked at. A language without tables follows the English ones.
+    before `start` are read. A language without tables uses the English ones.
     """
     rules = _RULES.get(language, _RULES["en"])
     starts = [match.end() for match in _BLANK_LINE.finditer(text, start, end)]
@@ -139,11 +139,11 @@ def sentence_starts(text: str, start: int, end: int, language: str = "en") -> li
             starts.append(match.end())
     if wide_starts:
         starts += _outside_brackets(text, start, end, wide_starts)
-    return _settled(text, start, end, starts)
+    return _cleaned(text, start, end, starts)
 
 
-def _settled(text: str, start: int, end: int, starts: list[int]) -> list[int]:
-    """Sort, and drop what follows nothing but white space, lies at the end, or would tear a grapheme apart."""
+def _cleaned(text: str, start: int, end: int, starts: list[int]) -> list[int]:
+    """Return the starts sorted, without those after nothing but white space, at the end, or inside a grapheme."""
     starts = sorted(dict.fromkeys(starts))
     if starts and starts[-1] >= end:
         starts.pop()
@@ -155,7 +155,7 @@ def _settled(text: str, start: int, end: int, starts: list[int]) -> list[int]:
 
 
 def _outside_brackets(text: str, start: int, end: int, positions: list[int]) -> Iterator[int]:
-    """Yield the positions that don't stand inside a closed pair of wide brackets or quotes."""
+    """Yield the positions that are not inside a closed pair of wide brackets or quotes."""
     pairs = _bracketed_pattern().finditer(text, start, end)
     opened = closed = start
     for position in positions:
@@ -168,18 +168,18 @@ def _outside_brackets(text: str, start: int, end: int, positions: list[int]) -> 
 def _dot_ends(text: str, mark: int, following: int, end: int, rules: _Rules) -> bool:
     """Whether the single dot at `mark`, with white space up to `following`, ends a sentence."""
     word = text[max(0, mark - _LONGEST_PART - 1) : mark].rpartition(" ")[2]
-    # Most dots follow an ordinary word, and this is the most frequent call: settle those without a closer look.
+    # Most dots follow an ordinary word, and this is the most frequent call: those take the short way.
     plain = word[1:].islower() and word.isalpha() and word.lower() not in rules.doubtful and word < "\u3000"
     if plain and not word.endswith(_STREET):
         return True
-    if not word[-1:].isalnum():  # A bracket, a quote, a space: no abbreviation ends so.
+    if not word[-1:].isalnum():  # A bracket, a quote, a space: no abbreviation ends like this.
         return True
     before, after = text[max(0, mark - _REACH) : mark], text[following : min(end, following + _REACH)]
     return _doubtful_dot_ends(before, after, rules)
 
 
 def _doubtful_dot_ends(before: str, after: str, rules: _Rules) -> bool:
-    """Whether a dot between these ends a sentence; `after` begins with the next word, maybe in quotes."""
+    """Whether a dot between the two texts ends a sentence; `after` begins with the next word, maybe in quotes."""
     words = before.rsplit(None, _MOST_PARTS)
     word = words[-1].lstrip(_OPENERS) if words else ""
     if word >= "\u3000":  # Chinese and Japanese don't separate a Latin word from what precedes it.
@@ -191,7 +191,7 @@ def _doubtful_dot_ends(before: str, after: str, rules: _Rules) -> bool:
     key = _key(words, word, rules)
     if key in rules.enders and (_follows_number(words) or not (len(key) == 1 or key in rules.abbreviations)):
         following = _next_word(after)
-        # `Co. Ltd.` and `Co. KG` go together.
+        # `Co. Ltd.` and `Co. KG` are one name.
         return following[:1].isupper() and (len(following) < 2 or following.lower() not in rules.enders)
     if key in rules.abbreviations or key.endswith(_STREET):
         return False
@@ -224,13 +224,13 @@ def _follows_number(words: list[str]) -> bool:
 
 
 def _is_list_number(before: str, number: str) -> bool:
-    """Whether nothing but indentation and Markdown signs stands between the line start and the number."""
-    # More digits are a year that a hard-wrapped line begins with.
+    """Whether only indentation and Markdown signs precede the number on its line."""
+    # More digits are a year at the start of a hard-wrapped line.
     return len(number) <= 3 and not before[: -len(number)].rpartition("\n")[2].strip(" \t>#*_-")
 
 
 def _is_inline_number(words: list[str], number: str, rules: _Rules) -> bool:
-    """Whether a short number stands right after the end of a sentence: it counts what follows (`Wait. 2. Go on.`)."""
+    """Whether a short number directly follows the end of a sentence: it counts what follows (`Wait. 2. Go on.`)."""
     if len(number) > 3 or len(words) < 2 or words[-2][-1] not in ".!?":
         return False
     previous = words[-2].rstrip(".!?")

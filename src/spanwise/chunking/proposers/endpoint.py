@@ -1,6 +1,6 @@
-"""One endpoint that speaks OpenAI's API: a question in, an answer or a failure out. What it says is never repeated.
+"""An endpoint with OpenAI's API: a question in, an answer or a failure out. Its error texts are never repeated.
 
-Not every endpoint knows every parameter. What one refuses is left out from then on.
+Not every endpoint knows every parameter. A parameter that one refuses is left out from then on.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from spanwise.chunking.proposers.circuit_breaker import Trouble
 from spanwise.chunking.proposers.prompt import SCHEMA, Messages
 from spanwise.chunking.strategies.smart import SmartOptions
 
-_MOST_TOKENS: Final = 100_000_000  # more than this is no count of tokens
+_MOST_TOKENS: Final = 100_000_000  # a larger number is no token count
 _CONNECTING: Final = 10.0  # seconds
 MOST_SHAPES: Final = 4
-"""How often a question may be put more simply."""
+"""How many request shapes are tried, each simpler than the one before."""
 _REFUSED: Final = frozenset({400, 422})
 _TROUBLES: Final = {
     **dict.fromkeys((401, 403, 404, 405), Trouble.USELESS), **dict.fromkeys((408, 409, 425), Trouble.FAULT),
     429: Trouble.BUSY,
 }  # fmt: skip
-_UNHEARD: Final = frozenset({"no connection", "no connection in time"})
+_NOT_SENT: Final = frozenset({"no connection", "no connection in time"})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Answer(NamedTuple):
-    """What a model said, and how many tokens the endpoint counted; None where it didn't say."""
+    """The text of an answer, and the tokens that the endpoint counted; None if it reported none."""
 
-    words: str
+    text: str
     input_tokens: int | None
     output_tokens: int | None
 
 
 class Failure(Exception):  # noqa: N818 - it is an outcome, and never leaves this package
-    """A call without an answer: why, what kind of trouble that is, and for how many seconds the endpoint asks.
+    """A call without an answer: the reason, the kind of trouble, and the seconds that the endpoint asks to wait.
 
     `billed` is whether it may have to be paid for, because there was an answer, or may have been.
     """
@@ -44,20 +44,20 @@ class Failure(Exception):  # noqa: N818 - it is an outcome, and never leaves thi
     def __init__(
         self, reason: str, trouble: Trouble = Trouble.FAULT, wait: float = 0.0, *, billed: bool = False
     ) -> None:
-        """Keep the parts."""
+        """Store the parts."""
         super().__init__(reason)
         self.reason, self.trouble, self.wait, self.billed = reason, trouble, wait, billed
 
 
 class Shape(NamedTuple):
-    """Which parameters an endpoint is sent."""
+    """The parameters of a request."""
 
     format: str = "json_schema"
     limit: str = "max_completion_tokens"
     temperature: bool = True
 
     def without(self, complaint: str) -> Shape | None:
-        """Leave out what an endpoint complains of, else what it is likeliest not to know; None when nothing is left."""
+        """Return a shape without the refused parameter, else without the least common one; None if none is left."""
         if self.temperature and "temperature" in complaint:
             return self._replace(temperature=False)
         if self.limit == "max_completion_tokens" and "max_completion_tokens" in complaint:
@@ -70,30 +70,30 @@ class Shape(NamedTuple):
 
 
 class Endpoint:
-    """An endpoint and the connections to it; used by one event loop."""
+    """An endpoint and its connections; used by one event loop."""
 
-    def __init__(self, terms: SmartOptions) -> None:
-        """Load what calls are made with, which takes its time; connect to nothing yet."""
+    def __init__(self, settings: SmartOptions) -> None:
+        """Load the client library, which is slow; no connection is opened yet."""
         import openai
 
-        from spanwise.chunking.proposers.body_limit import PLAIN, bound
+        from spanwise.chunking.proposers.body_limit import PLAIN, limit_body
 
-        self._terms = terms
+        self._settings = settings
         self._shape = Shape()
-        self._proven = False  # whether it has answered a question of this shape
-        own = urlsplit(terms.endpoint or "").hostname in _LOOPBACK  # a machine reaches itself without a proxy
+        self._proven = False  # whether it has answered a request of this shape
+        own = urlsplit(settings.endpoint or "").hostname in _LOOPBACK  # the local machine needs no proxy
         http = openai.DefaultAsyncHttpxClient(
-            timeout=openai.Timeout(terms.timeout, connect=min(_CONNECTING, terms.timeout)),
-            follow_redirects=False,  # the text goes to whom it was meant for, and to nobody else
+            timeout=openai.Timeout(settings.timeout, connect=min(_CONNECTING, settings.timeout)),
+            follow_redirects=False,  # the text must go to the given endpoint only
             trust_env=not own,
             headers=PLAIN,
-            event_hooks={"response": [bound]},
+            event_hooks={"response": [limit_body]},
         )
-        key = terms.api_key or "none"
-        self._client = openai.AsyncOpenAI(base_url=terms.endpoint, api_key=key, max_retries=0, http_client=http)
+        key = settings.api_key or "none"
+        self._client = openai.AsyncOpenAI(base_url=settings.endpoint, api_key=key, max_retries=0, http_client=http)
 
     async def ask(self, messages: Messages) -> Answer:
-        """Ask once."""
+        """Return the answer of one call; raise Failure if there is none."""
         import httpx2
         import openai
 
@@ -110,10 +110,10 @@ class Endpoint:
             raise Failure("no answer in time", Trouble.TIME, billed=True) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL, OSError) as error:
             reason = _connection(error)
-            raise Failure(reason, billed=reason not in _UNHEARD) from None
+            raise Failure(reason, billed=reason not in _NOT_SENT) from None
 
     async def _body(self, messages: Messages, shape: Shape) -> bytes:
-        """Send a question and read what comes, but not without end."""
+        """Send a question and return the body of the response, up to a limit."""
         from spanwise.chunking.proposers.body_limit import LARGEST
 
         create: Any = self._client.chat.completions.with_streaming_response.create
@@ -127,9 +127,9 @@ class Endpoint:
 
     def _request(self, messages: Messages, shape: Shape) -> dict[str, Any]:
         request: dict[str, Any] = {
-            "model": self._terms.model,
+            "model": self._settings.model,
             "messages": [{"role": role, "content": content} for role, content in messages],
-            shape.limit: self._terms.answer_tokens,
+            shape.limit: self._settings.answer_tokens,
         }
         if shape.format != "text":
             schema = {"json_schema": SCHEMA} if shape.format == "json_schema" else {}
@@ -137,7 +137,7 @@ class Endpoint:
         return request | ({"temperature": 0} if shape.temperature else {})
 
     def _simplify(self, refused: Shape, complaint: str) -> None:
-        """Send less from now on, unless another call has found that out already, or the shape isn't to blame."""
+        """Use a simpler shape from now on, unless another call has done so already, or the shape isn't the cause."""
         simpler = refused.without(complaint)
         if self._shape == refused and not self._proven and simpler is not None:
             self._shape = simpler
@@ -145,26 +145,26 @@ class Endpoint:
             raise Failure("the endpoint refused the question", Trouble.SHAPE)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._client.close()
 
 
 def _answer(body: bytes) -> Answer:
-    """Find the words in the body of an answer; whatever else it holds is ignored."""
+    """Return the answer in the body of a response; everything else in it is ignored."""
     import orjson
 
     try:
-        said: Any = orjson.loads(body)
-        words = said["choices"][0]["message"]["content"]
+        parsed: Any = orjson.loads(body)
+        text = parsed["choices"][0]["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError):
         raise Failure("an answer that is not of the API's shape", billed=True) from None
-    if words is None:
-        words = ""  # all of its tokens went into reasoning, or it refused
-    if not isinstance(words, str):
+    if text is None:
+        text = ""  # all of its tokens went into reasoning, or it refused
+    if not isinstance(text, str):
         raise Failure("an answer that is not of the API's shape", billed=True)
-    usage = said.get("usage")
+    usage = parsed.get("usage")
     counts = usage if isinstance(usage, dict) else {}
-    return Answer(words, _tokens(counts.get("prompt_tokens")), _tokens(counts.get("completion_tokens")))
+    return Answer(text, _tokens(counts.get("prompt_tokens")), _tokens(counts.get("completion_tokens")))
 
 
 def _tokens(count: object) -> int | None:
@@ -172,22 +172,22 @@ def _tokens(count: object) -> int | None:
 
 
 def _failure(error: Any) -> Failure:
-    """Say what a status means; the body is not repeated, because it may quote the key."""
+    """Return the failure for a status; the body is not repeated, because it may quote the key."""
     status = int(error.status_code)
     trouble = Trouble.FAULT if status >= 500 else _TROUBLES.get(status, Trouble.REFUSED)
     return Failure(f"HTTP {status}", trouble, _retry_after(error.response.headers))
 
 
 def _retry_after(headers: Any) -> float:
-    """Read after how many seconds to try again: a number, or a date."""
-    said = headers.get("retry-after", "")
+    """Return the seconds until the next try, from a number or a date."""
+    value = headers.get("retry-after", "")
     with suppress(ValueError):
-        seconds = float(said)
+        seconds = float(value)
         return seconds if 0 <= seconds < float("inf") else 0.0
     with suppress(ValueError, TypeError, OverflowError):
         from datetime import UTC, datetime
 
-        date = parsedate_to_datetime(said)
+        date = parsedate_to_datetime(value)
         return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
     return 0.0
 
@@ -199,7 +199,7 @@ def _complaint(error: Any) -> str:
 
 
 def _connection(error: Exception) -> str:
-    """Name what is wrong with a connection by its kind alone."""
+    """Return the reason of a connection error by its type alone."""
     cause = error.__cause__ or error
     return {
         "ConnectError": "no connection", "ReadError": "the connection broke", "WriteError": "the connection broke",

@@ -1,4 +1,4 @@
-"""Whom to ask and at what price: what the options say, and the environment where they are silent."""
+"""Endpoint, model, key and prices, from the options, else from the environment; estimate and report."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ENDPOINTS: Final = ("SPANWISE_ENDPOINT", "OPENAI_BASE_URL")
 MODELS: Final = ("SPANWISE_MODEL",)
 KEYS: Final = ("SPANWISE_API_KEY", "OPENAI_API_KEY")
 CACHES: Final = ("SPANWISE_CACHE",)
-"""Names in the environment; the first that says something counts."""
+"""Environment variables; the first that is set counts."""
 
 
 @dataclass(slots=True)
 class ProposerReport:
-    """What a run asked, what that cost, and what came of it."""
+    """The questions of a run, their cost and their outcome."""
 
     windows: int = 0
     cached: int = 0
@@ -33,14 +33,14 @@ class ProposerReport:
     reasons: dict[str, int] = field(default_factory=dict)
 
     def fell_back(self, reason: str) -> None:
-        """Count a window that nobody decided."""
+        """Count a window without a usable answer."""
         self.fallbacks += 1
         self.reasons[reason] = self.reasons.get(reason, 0) + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What would be sent for a document or several; `cost` is None where prices are not known."""
+    """What would be sent for one or more documents; `cost` is None if prices are not known."""
 
     windows: int = 0
     cached: int = 0
@@ -50,11 +50,11 @@ class Estimate:
 
     @property
     def calls(self) -> int:
-        """How many calls it takes if all goes well."""
+        """The number of calls if none fails."""
         return self.windows - self.cached
 
     def __add__(self, other: Estimate) -> Estimate:
-        """Add up; the cost is known if both are."""
+        """Return the sum; the cost is known if both are."""
         known = self.cost is not None and other.cost is not None
         return Estimate(
             self.windows + other.windows,
@@ -66,7 +66,7 @@ class Estimate:
 
 
 def with_environment(options: SmartOptions, environment: Mapping[str, str] = os.environ) -> SmartOptions:
-    """Fill in from the environment what nobody said."""
+    """Return the options with missing ones filled in from the environment."""
 
     def first(names: tuple[str, ...]) -> str | None:
         return next((environment[name] for name in names if environment.get(name)), None)
@@ -80,40 +80,40 @@ def with_environment(options: SmartOptions, environment: Mapping[str, str] = os.
     )
 
 
-def check_terms(terms: SmartOptions) -> None:
-    """Refuse to ask when it isn't said whom, or when a bound can't be kept."""
-    if not terms.endpoint:
+def check_settings(settings: SmartOptions) -> None:
+    """Raise OptionError if endpoint or model is missing or wrong, or if a bound can't be kept."""
+    if not settings.endpoint:
         hint = (
             'say whom to ask: endpoint = "https://api.openai.com/v1" and model = "..." (in the config file, as '
             "--endpoint and --model, or in SPANWISE_ENDPOINT and SPANWISE_MODEL), and the key in SPANWISE_API_KEY"
         )
         raise OptionError("endpoint", "must be given for the strategy smart", hint=hint)
-    if not terms.model:
+    if not settings.model:
         hint = 'say the model\'s name there: model = "..." in the config file, --model or SPANWISE_MODEL'
         raise OptionError("model", "must be given for the strategy smart", hint=hint)
-    _check_address(terms.endpoint)
-    if terms.api_key and not (terms.api_key.isascii() and terms.api_key.isprintable()):
+    _check_address(settings.endpoint)
+    if settings.api_key and not (settings.api_key.isascii() and settings.api_key.isprintable()):
         raise OptionError("api_key", "must be printable ASCII, without line ends")
-    check_prices(terms)
+    check_prices(settings)
     if find_spec("openai") is None:
         raise MissingExtraError("openai", "is needed for the strategy smart", hint='pip install "spanwise[smart]"')
 
 
-def check_prices(terms: SmartOptions) -> None:
-    """Refuse a bound of the cost where the cost can't be known."""
-    if terms.max_cost is not None and (terms.input_price is None or terms.output_price is None):
+def check_prices(settings: SmartOptions) -> None:
+    """Raise OptionError if the cost is bounded but prices are missing."""
+    if settings.max_cost is not None and (settings.input_price is None or settings.output_price is None):
         hint = "say what a million tokens cost: input_price = 0.15 and output_price = 0.60"
-        raise OptionError("max_cost", "needs `input_price` and `output_price`", value=terms.max_cost, hint=hint)
+        raise OptionError("max_cost", "needs `input_price` and `output_price`", value=settings.max_cost, hint=hint)
 
 
 def _check_address(endpoint: str) -> None:
     hint = "try https://api.openai.com/v1, or http://127.0.0.1:11434/v1 for a model on this machine"
     try:
         parts = urlsplit(endpoint)
-        known = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-    except ValueError:  # a port or an IPv6 address that is none
-        known = False
-    if not known or not endpoint.isprintable() or " " in endpoint:
+        valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:  # an invalid port or IPv6 address
+        valid = False
+    if not valid or not endpoint.isprintable() or " " in endpoint:
         raise OptionError(
             "endpoint", "must be an address that begins with http:// or https://", value=endpoint, hint=hint
         )
@@ -121,8 +121,8 @@ def _check_address(endpoint: str) -> None:
         raise OptionError("endpoint", "must not hold a password", hint="put the key in SPANWISE_API_KEY")
 
 
-def price(terms: SmartOptions, input_tokens: int, output_tokens: int) -> float | None:
-    """Say what so many tokens cost."""
-    if terms.input_price is None or terms.output_price is None:
+def price(settings: SmartOptions, input_tokens: int, output_tokens: int) -> float | None:
+    """Return the cost of tokens; None if prices are not known."""
+    if settings.input_price is None or settings.output_price is None:
         return None
-    return (input_tokens * terms.input_price + output_tokens * terms.output_price) / 1_000_000
+    return (input_tokens * settings.input_price + output_tokens * settings.output_price) / 1_000_000

@@ -1,4 +1,4 @@
-"""The prompt, and how an answer to it is read. Whoever changes a word changes `VERSION` too: it names the cache."""
+"""The prompt, and the parsing of answers. Any change of the prompt must change `VERSION`, a part of the cache key."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ SCHEMA: Final = {
 }
 Messages = tuple[tuple[str, str], ...]
 """Pairs of role and content."""
-_AROUND_TEXT: Final = 300  # characters of a wrong answer that are shown to the model again
+_QUOTED: Final = 300  # characters of a wrong answer that are sent back to the model
 _FENCED: Final = re.compile(r"\A```\w*\n(.*)\n?```\Z", re.DOTALL)
 _THOUGHT: Final = re.compile(r"\A<think>.*?</think>", re.DOTALL)
 
 
 class WrongAnswerError(Exception):
-    """An answer that says no places to cut."""
+    """An answer without valid topic starts."""
 
 
 def messages_of(window: Window) -> Messages:
-    """Write the messages that show a window."""
+    """Return the messages that ask about a window."""
     lines = [f"[{number}] {line}" for number, line in enumerate(window.lines, 1)]
     parts = [
         *_section("Before:", [f"- {line}" for line in window.before]),
@@ -54,28 +54,28 @@ def messages_of(window: Window) -> Messages:
     return ("system", SYSTEM), ("user", "\n".join(parts).strip())
 
 
-def asked_again(messages: Messages, answer: str, fault: str) -> Messages:
-    """Write the messages that ask a second time, with what is wrong with the first answer."""
-    words = f'That can\'t be used: {fault}. Answer again, with nothing but JSON such as {{"starts": [1, 7]}}'
-    return (*messages, ("assistant", answer[:_AROUND_TEXT] or "-"), ("user", words))
+def retry_messages(messages: Messages, answer: str, fault: str) -> Messages:
+    """Return the messages that ask a second time, with the fault of the first answer."""
+    text = f'That can\'t be used: {fault}. Answer again, with nothing but JSON such as {{"starts": [1, 7]}}'
+    return (*messages, ("assistant", answer[:_QUOTED] or "-"), ("user", text))
 
 
 def starts_in(answer: str, lines: int) -> tuple[int, ...]:
-    """Read an answer: the numbers in `starts`, all of them lines of the window, ascending."""
+    """Return the `starts` of an answer: ascending line numbers of the window; raise WrongAnswerError otherwise."""
     import orjson
 
-    words = _THOUGHT.sub("", answer.strip()).strip()
-    if fenced := _FENCED.match(words):
-        words = fenced[1]
+    text = _THOUGHT.sub("", answer.strip()).strip()
+    if fenced := _FENCED.match(text):
+        text = fenced[1]
     try:
-        said: Any = orjson.loads(words)
+        parsed: Any = orjson.loads(text)
     except (ValueError, RecursionError):
         raise WrongAnswerError("it is not JSON") from None
-    if not isinstance(said, dict) or "starts" not in said:
+    if not isinstance(parsed, dict) or "starts" not in parsed:
         raise WrongAnswerError('it is no object with "starts"')
-    if fault := fault_of(said["starts"], lines):
+    if fault := fault_of(parsed["starts"], lines):
         raise WrongAnswerError(fault)
-    return tuple(said["starts"])
+    return tuple(parsed["starts"])
 
 
 def _section(head: str, lines: Sequence[str]) -> Sequence[str]:

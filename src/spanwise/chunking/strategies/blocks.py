@@ -9,8 +9,9 @@ from typing import NamedTuple
 from spanwise.chunking.overlap import head_end, tail_start
 from spanwise.chunking.packing import fill
 from spanwise.chunking.pieces import OverlapChoices, PlannedCore
-from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
 from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.options import SMALLEST_LIMIT, TEMPLATES, Options, option
 from spanwise.text.tokens import NEAR
 
@@ -30,27 +31,17 @@ class BlocksOptions(Options):
     include_section_tag: bool = option(True, "whether the template `tags` names the section")
 
 
-class BlocksStrategy:
+class BlocksStrategy(Strategy):
     """The strategy `blocks`."""
 
     name = "blocks"
     options = BlocksOptions
-    leaves_out = frozenset[str]()
     leafwise = True
-    repeating = frozenset[str]()
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
-        """Pack whole leaves, and say what each chunk may show of its neighbours."""
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
+        """Pack whole leaf blocks, and add to each core the overlap that it may take from its neighbours."""
         units = list(_filled(task))
-        return [PlannedCore(*unit, False, _around(task, units, place)) for place, unit in enumerate(units)]
-
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
-        """Repeat nothing but overlap: the full text is overlap and core, and nothing else."""
-        return NO_CONTEXT
-
-    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-        """Overlap is planned here, on both sides."""
-        return None
+        return ChunkPlan([PlannedCore(*unit, False, _around(task, units, index)) for index, unit in enumerate(units)])
 
 
 def _filled(task: ChunkingTask) -> Iterator[BlockRange]:

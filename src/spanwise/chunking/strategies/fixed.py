@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from spanwise.chunking.overlap import nearest_start
 from spanwise.chunking.packing import divide
 from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import LEFT_OUT_KINDS
 from spanwise.documents.span import between
 from spanwise.options import Options, option
@@ -54,26 +55,19 @@ Cut = tuple[FixedUnit, FixedUnit]
 """What stands before a cut and what stands after it."""
 
 
-class FixedStrategy:
+class FixedStrategy(Strategy):
     """The strategy `fixed`."""
 
     name = "fixed"
     options = FixedOptions
-    leaves_out = frozenset[str]()
-    leafwise = False
-    repeating = frozenset[str]()
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Cut each run between closing headings into equal shares."""
         if not task.document.blocks:
-            return []
+            return ChunkPlan(())
         room, overlap = _room(task), task.options.overlap_ratio > 0
         shares = [share for run in _runs(task, _paragraphs(task)) for share in _balanced(task, run, room)]
-        return [PlannedCore(*stretch[:4], overlap) for stretch in _long_enough(task, shares, room)]
-
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
-        """Repeat nothing but overlap."""
-        return NO_CONTEXT
+        return ChunkPlan([PlannedCore(*unit[:4], overlap) for unit in _long_enough(task, shares, room)])
 
     def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at the sentence nearest to the ratio, within 10 to 15 for 12 percent, else at the nearest word."""
@@ -195,7 +189,7 @@ def _cuts_inside(task: ChunkingTask, paragraph: FixedUnit, wanted: float, room: 
     kind = task.document.blocks[block].kind
     if kind == "figure" or _fits(task, paragraph, room):
         return []
-    tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start) if task.holes else 0
+    tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start) if task.excluded else 0
     middle = tokens.reach(paragraph.start, max(int(wanted) - paragraph.start_at, 1))
     cuts: list[Cut] = []
     places = sorted(_inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
+from spanwise.chunking.pieces import NO_CONTEXT, PlannedCore, RepeatedContext
 from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Block
 from spanwise.options import TEMPLATES, Options, option
 
@@ -28,59 +29,55 @@ class HeadingOptions(Options):
     smart: bool = option(True, "pack sections and carry over what is left; off is the same as `strict`")
 
 
-class HeadingStrategy:
+class HeadingStrategy(Strategy):
     """The strategy `heading`."""
 
     name = "heading"
     options = HeadingOptions
-    leaves_out = frozenset[str]()
-    leafwise = False
     repeating = None
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Pack whole sections, or give each its own chunks."""
-        sections = list(_sections(task))
+        sections = task.once(_sections)
         chunks = _filled(task, sections) if _is_smart(task) else _apart(task, sections)
-        return [PlannedCore(*chunk) for chunk in chunks]
+        return ChunkPlan([PlannedCore(*chunk) for chunk in chunks])
 
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
+    def repeat(self, task: ChunkingTask, core: PlannedCore) -> RepeatedContext:
         """Repeat the heading that opened the section of which the chunk begins with a rest."""
-        heading = _carried(task, plan.start, plan.first)
+        heading = _carried(task, core.start, core.first)
         if heading is None:
             return NO_CONTEXT
         if not _price(task, heading):
             return RepeatedContext(dropped=True)
         return RepeatedContext(((heading.start, heading.end),), joiner="\n\n")
 
-    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-        """Have no overlap."""
-        return None
-
 
 def _is_smart(task: ChunkingTask) -> bool:
     return bool(task.options.smart and not task.options.strict)
 
 
-def _sections(task: ChunkingTask) -> Iterator[list[BlockRange]]:
-    """Give the blocks of each section, and note for every block which heading opened its section."""
+def _sections(task: ChunkingTask) -> list[list[BlockRange]]:
+    """Return the blocks of each section."""
     blocks, level = task.document.blocks, task.options.split_level
-    section: list[BlockRange] = []
+    sections: list[list[BlockRange]] = []
     for unit in content_units(task):
         block = blocks[unit.first]
         opens = block.kind == "heading" and (block.level or 0) <= level
-        if section and (opens or block.section_type != blocks[section[-1].last].section_type):
-            yield section
-            section = []
-        section.append(unit)
-        opening = blocks[section[0].first]
-        task.contexts[unit.first] = opening if opening.kind == "heading" else None
-    if section:
-        yield section
+        if not sections or opens or block.section_type != blocks[sections[-1][-1].last].section_type:
+            sections.append([])
+        sections[-1].append(unit)
+    return sections
+
+
+def _opening_headings(task: ChunkingTask) -> dict[int, Block | None]:
+    """Return for every block the heading that opened its section, if one did."""
+    openings = ((section, task.document.blocks[section[0].first]) for section in task.once(_sections))
+    return {unit.first: block if block.kind == "heading" else None for section, block in openings for unit in section}
 
 
 def _carried(task: ChunkingTask, start: int, block: int) -> Block | None:
     """Give the heading of the section in whose middle a chunk begins, if it is to be repeated."""
-    heading: Block | None = task.contexts.get(block) if _is_smart(task) else None
+    heading = task.once(_opening_headings).get(block) if _is_smart(task) else None
     return heading if heading and start >= heading.end else None
 
 
@@ -165,7 +162,7 @@ def _sentences(task: ChunkingTask, section: list[BlockRange]) -> list[BlockRange
     """Give the sentences of a section, its items and lines; a heading goes with what follows it, if both fit."""
     units: list[BlockRange] = []
     held: BlockRange | None = None
-    opening = task.contexts.get(section[0].first)
+    opening = task.once(_opening_headings).get(section[0].first)
     for block in section:
         room = task.room(block.first) - (_price(task, opening) if opening and _is_smart(task) else 0)
         for piece in finer(task, block, room):

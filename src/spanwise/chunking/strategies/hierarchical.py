@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from spanwise.chunking.overlap import prose_start
-from spanwise.chunking.pieces import PlannedCore, SettledChunk
-from spanwise.chunking.settle import ChunkingTask, RepeatedContext, settle
+from spanwise.chunking.pieces import PlannedCore, RepeatedContext, SettledChunk
+from spanwise.chunking.settle import settle
 from spanwise.chunking.strategies.hierarchical_parents import ParentsStrategy
 from spanwise.chunking.strategies.structure import planned, repeated_context, section_drafts, seeds_of
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.native.sections import APART, CLOSING, SectionDraft, Seed
 from spanwise.options import Options, option
 
@@ -29,24 +31,23 @@ class HierarchicalOptions(Options):
     parent_tokens: int = option(2000, "hard limit of a parent, everything counted", low=16)
 
 
-class HierarchicalStrategy:
+class HierarchicalStrategy(Strategy):
     """The strategy `hierarchical`."""
 
     name = "hierarchical"
     options = HierarchicalOptions
-    leaves_out = frozenset[str]()
-    leafwise = False
     repeating = APART
+    has_parents = True
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Settle the parents first, because nothing of a child may lie outside its own; then plan inside each."""
         outer, parents = task.within(task.options.parent_tokens), ParentsStrategy()
-        task.parents = settle(outer, parents, parents.plan(outer))
-        return [plan for parent in task.parents for plan in _children(task, parent)]
+        settled = settle(outer, parents, parents.plan(outer).cores)
+        return ChunkPlan([core for parent in settled for core in _children(task, parent)], settled)
 
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
+    def repeat(self, task: ChunkingTask, core: PlannedCore) -> RepeatedContext:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
-        return repeated_context(task, plan)
+        return repeated_context(task, core)
 
     def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import ChunkingTask, RepeatedContext
+from spanwise.chunking.pieces import PlannedCore, RepeatedContext
 from spanwise.chunking.strategies.structure import context_prices, repeated_context
 from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.native.sections import APART, CLOSING
 from spanwise.options import Options
 
 
-class ParentsStrategy:
+class ParentsStrategy(Strategy):
     """Plans the outer level; it is settled by itself, under a limit of its own."""
 
     name = "parents"
     options = Options
-    leaves_out = frozenset[str]()
-    leafwise = False
     repeating = APART
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Divide the document at its sections."""
         units = content_units(task)
-        return [PlannedCore(*unit) for unit in _divided(task, units)] if units else []
+        return ChunkPlan([PlannedCore(*unit) for unit in _divided(task, units)] if units else ())
 
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
+    def repeat(self, task: ChunkingTask, core: PlannedCore) -> RepeatedContext:
         """Repeat the head of a table, or the fences of code, that had to be cut."""
-        return repeated_context(task, plan)
-
-    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-        """Have no overlap: a parent is there to be read."""
-        return None
+        return repeated_context(task, core)
 
 
 def _divided(task: ChunkingTask, units: Sequence[BlockRange]) -> Iterator[BlockRange]:

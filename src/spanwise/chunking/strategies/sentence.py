@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spanwise.chunking.packing import Range
-from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext, block_at
+from spanwise.chunking.settle import block_at
 from spanwise.chunking.strategies.sentence_drafts import SentenceDraft, mended, planned, room_at, sentence_ends, visible
 from spanwise.chunking.strategies.sentence_halves import Halving
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import LEFT_OUT_KINDS, Block
 from spanwise.options import Options, option
 from spanwise.text.cuts import trimmed
@@ -27,27 +28,16 @@ class SentenceOptions(Options):
     overlap_ratio: float = option(0.10, "share of max_chars that is shown of the next chunk", low=0.0, high=0.5)
 
 
-class SentenceStrategy:
+class SentenceStrategy(Strategy):
     """The strategy `sentence`."""
 
     name = "sentence"
     options = SentenceOptions
-    leaves_out = frozenset[str]()
-    leafwise = False
-    repeating = frozenset[str]()
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Collect the sentences of each page, mend what page breaks tear, and let chunks look ahead."""
         pages = (_of_page(task, runs) for runs in _pages(task))
-        return planned(task, mended(task, pages))
-
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
-        """Repeat nothing but overlap."""
-        return NO_CONTEXT
-
-    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-        """Overlap is planned here, and looks ahead."""
-        return None
+        return ChunkPlan(planned(task, mended(task, pages)))
 
 
 @dataclass(slots=True)

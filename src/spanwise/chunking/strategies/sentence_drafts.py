@@ -11,7 +11,8 @@ from typing import Final
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.pieces import OverlapChoices, PlannedCore, joiner_between
-from spanwise.chunking.settle import ChunkingTask, block_at, core_tokens
+from spanwise.chunking.settle import block_at, core_tokens
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Document
 from spanwise.documents.span import without
 from spanwise.text.cuts import grapheme_break, grapheme_end, is_grapheme_boundary
@@ -204,7 +205,7 @@ def _ahead(task: ChunkingTask, draft: SentenceDraft, after: SentenceDraft) -> tu
 def _head(task: ChunkingTask, draft: SentenceDraft, length: int) -> tuple[str, list[Range]]:
     """Give the beginning of a core as it reads, and for each of its pieces where it stands in this and in the text."""
     text = task.text
-    if not draft.gaps and not task.has_holes(draft.start, draft.end):
+    if not draft.gaps and not task.has_excluded(draft.start, draft.end):
         return text[draft.start : min(draft.end, draft.start + length)], [(0, draft.start)]
     words, anchors, taken = list[str](), list[Range](), 0
     for stretch in without(draft.gaps, draft.start, draft.end):

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from spanwise.chunking.packing import Range
-from spanwise.chunking.settle import ChunkingTask
 from spanwise.chunking.strategies.sentence_drafts import WORD_BREAK
+from spanwise.chunking.task import ChunkingTask
 from spanwise.text.cuts import grapheme_starts, is_grapheme_boundary, trimmed
 from spanwise.text.tokens import NEAR
 

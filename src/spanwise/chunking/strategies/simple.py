@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext, block_at
+from spanwise.chunking.settle import block_at
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Document
 from spanwise.options import Options, option
 from spanwise.text.cuts import grapheme_break, trimmed
@@ -21,16 +23,13 @@ class SimpleOptions(Options):
     max_chars: int = option(1000, "cut at every multiple of so many characters", low=1)
 
 
-class SimpleStrategy:
+class SimpleStrategy(Strategy):
     """The strategy `simple`."""
 
     name = "simple"
     options = SimpleOptions
-    leaves_out = frozenset[str]()
-    leafwise = False
-    repeating = frozenset[str]()
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Cut at multiples, moved back to where a character, or a figure, begins."""
         text, size = task.text, task.options.max_chars
         plans: list[PlannedCore] = []
@@ -46,15 +45,7 @@ class SimpleStrategy:
             cut = _outside_figure(task.document, boundary, start)
             plans += _plans(task, start, cut)
             start = cut
-        return plans
-
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
-        """Repeat nothing."""
-        return NO_CONTEXT
-
-    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-        """Overlap nothing."""
-        return None
+        return ChunkPlan(plans)
 
 
 def _outside_figure(document: Document, cut: int, start: int) -> int:

@@ -12,14 +12,14 @@ from typing import Final, NamedTuple
 
 from spanwise.chunking.line_window import Proposal
 from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import ChunkingTask, RepeatedContext
-from spanwise.chunking.strategies.smart_lines import Line, Question, lines_of, questions_of
+from spanwise.chunking.strategies.smart_lines import Line, lines_of, questions_of
 from spanwise.chunking.strategies.structure import StructureOptions, StructureStrategy, plan_blocks
+from spanwise.chunking.strategy import ChunkPlan, ModelStrategy, Note, Question
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Block
 from spanwise.errors import OptionError
 from spanwise.options import option
 
-_STRUCTURE: Final = StructureStrategy()
 ASKING: Final = (
     "endpoint", "model", "api_key", "input_price", "output_price", "max_cost", "max_calls", "answer_tokens", "timeout",
     "concurrency", "cache", "cache_mb",
@@ -47,45 +47,30 @@ class SmartOptions(StructureOptions):
     cache_mb: int = option(100, "size of the cache in megabytes; 0: no cache", low=0)
 
 
-class SmartStrategy:
-    """The strategy `smart`."""
+class SmartStrategy(StructureStrategy, ModelStrategy):
+    """The strategy `smart`: repeats and overlaps as `structure` does."""
 
     name = "smart"
     options = SmartOptions
-    leaves_out = StructureStrategy.leaves_out
-    leafwise = False
-    repeating = StructureStrategy.repeating
 
     def questions(self, task: ChunkingTask) -> list[Question]:
-        """Give what is to be decided of a document, as windows of numbered lines."""
-        return _numbered(task)[1]
+        """Return what is to be decided of a document, as windows of numbered lines."""
+        return task.once(_numbered)[1]
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
-        """Make a chunk of every topic that fits; larger ones, and what nobody decided, are planned by `structure`."""
-        if task.answers is None:
+    def plan(self, task: ChunkingTask, proposals: Sequence[Proposal] | None = None) -> ChunkPlan:
+        """Make a chunk of every topic that fits; larger ones, and undecided lines, are planned by `structure`."""
+        if proposals is None:
             hint = "spanwise.chunk and the command line do that"
             raise OptionError("smart", "needs somebody who proposes topics", hint=hint)
-        lines, questions = _numbered(task)
-        proposals = task.answers() if questions else ()
-        task.notes += _notes(lines, questions, proposals)
-        return list(_planned(task, list(_stretches(lines, questions, proposals))))
-
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
-        """Repeat what `structure` does: table heads and fences."""
-        return _STRUCTURE.repeat(task, plan)
-
-    def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-        """Start as in `structure`; only parts of one topic overlap."""
-        return _STRUCTURE.overlap_start(task, previous, free)
+        lines, questions = task.once(_numbered)
+        topics = list(_topics(lines, questions, proposals))
+        return ChunkPlan(list(_planned(task, topics)), notes=list(_notes(lines, questions, proposals)))
 
 
 def _numbered(task: ChunkingTask) -> tuple[list[Line], list[Question]]:
-    """Give the lines of a document and the windows that show them, found out only once."""
-    if task.numbered is None:
-        lines = lines_of(task)
-        task.numbered = lines, questions_of(task, lines, task.options.window_tokens)
-    found: tuple[list[Line], list[Question]] = task.numbered
-    return found
+    """Return the lines of a document and the windows that show them."""
+    lines = lines_of(task)
+    return lines, questions_of(task, lines, task.options.window_tokens)
 
 
 class TopicRange(NamedTuple):
@@ -96,7 +81,7 @@ class TopicRange(NamedTuple):
     decided: bool
 
 
-def _stretches(
+def _topics(
     lines: Sequence[Line], questions: Sequence[Question], proposals: Sequence[Proposal]
 ) -> Iterator[TopicRange]:
     """Cut the lines at every topic's start, and where decided and undecided lines meet; headings are in none.
@@ -130,13 +115,11 @@ def _starts(questions: Sequence[Question], proposals: Sequence[Proposal]) -> set
     return {question.first + number - 1 for question, proposal in answered for number in proposal.starts}
 
 
-def _notes(
-    lines: Sequence[Line], questions: Sequence[Question], proposals: Sequence[Proposal]
-) -> Iterator[tuple[int, int, str]]:
+def _notes(lines: Sequence[Line], questions: Sequence[Question], proposals: Sequence[Proposal]) -> Iterator[Note]:
     """Say of which ranges of the text nothing was decided, and why."""
     for question, proposal in zip(questions, proposals, strict=True):
         if proposal.failure is not None:
-            yield lines[question.first].start, lines[question.last - 1].end, proposal.failure
+            yield Note(lines[question.first].start, lines[question.last - 1].end, proposal.failure)
 
 
 def _planned(task: ChunkingTask, stretches: Sequence[TopicRange]) -> Iterator[PlannedCore]:

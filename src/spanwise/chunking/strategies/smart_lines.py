@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from spanwise.chunking.line_window import Window
 from spanwise.chunking.packing import divide_once
-from spanwise.chunking.settle import ChunkingTask
+from spanwise.chunking.strategy import Question
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import LEFT_OUT_KINDS
 from spanwise.text.cuts import sentence_cuts
 
@@ -27,14 +28,6 @@ class Line(NamedTuple):
     end: int
     block: int
     heading: bool
-
-
-class Question(NamedTuple):
-    """Some lines of a document, from one up to another, and the window that shows them."""
-
-    first: int
-    last: int
-    window: Window
 
 
 def lines_of(task: ChunkingTask) -> list[Line]:

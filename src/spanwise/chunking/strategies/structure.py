@@ -15,8 +15,9 @@ from typing import Final
 
 from spanwise.chunking.overlap import prose_start
 from spanwise.chunking.packing import Range, divide, divide_once, fill
-from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
+from spanwise.chunking.pieces import NO_CONTEXT, PlannedCore, RepeatedContext
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Block, clipped, is_headless, table_head
 from spanwise.native.sections import (
     APART,
@@ -33,7 +34,8 @@ from spanwise.options import Options, option
 from spanwise.text.cuts import block_cuts
 from spanwise.text.tokens import NEAR
 
-_NO_CONTEXT: Final = ((), (), (0, 0))
+_Context = tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]]
+_NO_CONTEXT: Final[_Context] = ((), (), (0, 0))
 _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 
 
@@ -48,22 +50,21 @@ class StructureOptions(Options):
     mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
 
 
-class StructureStrategy:
+class StructureStrategy(Strategy):
     """The strategy `structure`."""
 
     name = "structure"
     options = StructureOptions
     leaves_out = CLOSING
-    leafwise = False
     repeating = APART
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Pack each section for itself, join what is too short, and say who may take overlap."""
-        return plan_blocks(task, 0, len(task.document.blocks))
+        return ChunkPlan(plan_blocks(task, 0, len(task.document.blocks)))
 
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
+    def repeat(self, task: ChunkingTask, core: PlannedCore) -> RepeatedContext:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
-        return repeated_context(task, plan)
+        return repeated_context(task, core)
 
     def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
@@ -75,7 +76,7 @@ def plan_blocks(task: ChunkingTask, low: int, high: int) -> list[PlannedCore]:
     if low >= high:
         return []
     plans: list[PlannedCore] = []
-    room = task.room(low) if task.bare else 0  # under a template each section has its own: none is planned at sight
+    room = task.room(low) if task.no_prefix else 0  # under a template each section has its own
     for found in task.tokens.plan_at_sight(task.document.blocks, low, high, _sizes(task, room), PlannedCore):
         if isinstance(found, PlannedCore):
             plans.append(found)
@@ -257,13 +258,18 @@ def _is_whole_code(task: ChunkingTask, draft: SectionDraft) -> bool:
     return block.kind == "code" and (draft.start, draft.end) == (block.start, block.end)
 
 
-def _context(task: ChunkingTask, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]]:
-    """Say what the parts of a block repeat before and after themselves, and what that costs; found out only once."""
-    if index not in task.contexts:
+def _context(task: ChunkingTask, index: int) -> _Context:
+    """Return what the parts of a block repeat before and after themselves, and its price in tokens."""
+    known = task.once(_known_contexts)
+    if index not in known:
         before, after = _context_ranges(task, index)
-        task.contexts[index] = before, after, (_price(task, before), _price(task, after))
-    found: tuple[tuple[Range, ...], tuple[Range, ...], tuple[int, int]] = task.contexts[index]
-    return found
+        known[index] = before, after, (_price(task, before), _price(task, after))
+    return known[index]
+
+
+def _known_contexts(_: ChunkingTask) -> dict[int, _Context]:
+    """Return the contexts of a task's blocks that were computed so far: none."""
+    return {}
 
 
 def context_prices(task: ChunkingTask, index: int) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from spanwise.chunking.packing import divide, divide_once
-from spanwise.chunking.settle import ChunkingTask
+from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import LEFT_OUT_KINDS
 from spanwise.text.cuts import block_cuts
 from spanwise.text.tokens import NEAR

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from spanwise.chunking.overlap import prose_start
 from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import NO_CONTEXT, ChunkingTask, RepeatedContext
 from spanwise.chunking.strategies.units import BlockRange, content_units, cut_at_target, finer, fits
+from spanwise.chunking.strategy import ChunkPlan, Strategy
+from spanwise.chunking.task import ChunkingTask
 from spanwise.options import TEMPLATES, Options, option
 
 
@@ -22,27 +23,20 @@ class WindowOptions(Options):
     overlap_tokens: int = option(0, "at most so much of the chunk before is repeated", low=0)
 
 
-class WindowStrategy:
+class WindowStrategy(Strategy):
     """The strategy `window`."""
 
     name = "window"
     options = WindowOptions
-    leaves_out = frozenset[str]()
-    leafwise = False
-    repeating = frozenset[str]()
 
-    def plan(self, task: ChunkingTask) -> list[PlannedCore]:
+    def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Pack blocks until the limit, and say who may take overlap."""
         blocks = task.document.blocks
         plans: list[PlannedCore] = []
         for chunk in _filled(task):
             same = plans and blocks[plans[-1].last].section_type == blocks[chunk.first].section_type
             plans.append(PlannedCore(*chunk, bool(same and task.options.overlap_tokens)))
-        return plans
-
-    def repeat(self, task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
-        """Repeat nothing but overlap."""
-        return NO_CONTEXT
+        return ChunkPlan(plans)
 
     def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""

@@ -13,13 +13,13 @@ from typing import Any
 
 from spanwise.checks import RULES, Checker, CheckSettings, Finding
 from spanwise.chunking.strategies import STRATEGIES
-from spanwise.cli.inputs import config_of, flags_of, has_reader, patterns_of
+from spanwise.cli.inputs import config_of, flags_of, patterns_of
 from spanwise.cli.terminal import Screen, counted, printable
 from spanwise.documents.document import LEFT_OUT_KINDS, Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.options import options_of
 from spanwise.pipeline.settings import Config, Layer, in_force, settings_of
-from spanwise.readers import INPUTS, ReadOptions, read_file
+from spanwise.readers import INPUTS, ReadOptions, has_reader, read_file
 from spanwise.records.loaders import recorded
 from spanwise.sources.folder import find_files
 from spanwise.text.tokens import tokenizer_of

@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 from spanwise.cli.chunk_view import LEGEND, pieces_of, show_view
 from spanwise.cli.terminal import Screen, counted, one_line
 from spanwise.errors import OptionError
-from spanwise.pipeline.chunk import chunk, read
+from spanwise.pipeline.chunk import chunk
+from spanwise.readers import read
 
 DEMO: Final = Path(__file__).parent.parent / "demo"
 _STORE: Final = "handbooks.db"

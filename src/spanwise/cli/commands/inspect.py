@@ -4,61 +4,36 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import fields, replace
-from pathlib import Path, PurePath
-from typing import IO, Any, Final
+from pathlib import PurePath
+from typing import IO, Final
 
-from spanwise.chunking.strategies import strategy_of
-from spanwise.cli.commands.chunk import with_checked_extra
-from spanwise.cli.inputs import config_of, flags_of, prepared_folder, refuse_to_overwrite
-from spanwise.cli.output import opened
+from spanwise.cli.inputs import config_of, flags_of, piped_item, reading_of, refuse_to_overwrite
 from spanwise.cli.terminal import counted, for_people, one_line
-from spanwise.documents.document import Document
-from spanwise.errors import OptionError, UnreadableError
-from spanwise.inspection import Inspection, TargetSizes, page_of
-from spanwise.options import options_of
-from spanwise.pipeline.chunk import chunk
-from spanwise.pipeline.files import Job, Order, document_of
-from spanwise.pipeline.settings import Settings, in_force, settings_of
-from spanwise.readers.confluence.rendered import rendered
-from spanwise.readers.pdf.page_images import Picture, page_pictures
+from spanwise.errors import OptionError
+from spanwise.inspection import Inspection, page_of
+from spanwise.inspection.build import inspected
+from spanwise.pipeline.jobs import Job, with_checked_extra
+from spanwise.pipeline.settings import in_force, settings_of
+from spanwise.records.writers import opened
+from spanwise.sources.folder import path_text
+from spanwise.sources.item import SourceItem
 
-_PDF: Final = b"%PDF-"
 _EXAMPLE: Final = "page.html"
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read and chunk a file as `spanwise chunk` does, and write the page."""
     output = arguments.output or _usual_name(arguments.file)
-    said_of_file = in_force([*config_of(arguments).layers(_named(arguments.file)), *flags_of(arguments)])
-    settings = with_checked_extra(settings_of(said_of_file))
+    values = in_force([*config_of(arguments).layers(_named(arguments.file)), *flags_of(arguments)])
+    settings = with_checked_extra(settings_of(values))
     if arguments.file != "-":
         refuse_to_overwrite(output, [arguments.file], flag="--html")
-    order = Order(
-        format=arguments.input_format,
-        password=arguments.password,
-        figures=prepared_folder(arguments.figures),
-        keep_all=arguments.keep_all,
-    )
-    job = Job(arguments.file, settings, order, _piped(arguments.file))
-    document, _ = document_of(job)
-    records = [
-        found.to_dict()
-        for found in chunk(document, settings.strategy, settings.tokenizer, offsets=("utf16",), **settings.options)
-    ]
-    looks = _looks(job, document) if arguments.pictures else None
-    with _pictures(job, document, wanted=arguments.pictures) as picture:
-        inspection = replace(
-            _inspection(job, document, records),
-            picture=picture,
-            pictures_up_to=arguments.pictures_up_to,
-            looks=looks,
-        )
-        with opened(output, flag="--html", example=_EXAMPLE) as file:
-            size = _written(file, inspection)
+    job = Job(_item(arguments), settings, reading_of(arguments))
+    with (
+        inspected(job, pictures=arguments.pictures, pictures_up_to=arguments.pictures_up_to) as inspection,
+        opened(output, flag="--html", example=_EXAMPLE) as file,
+    ):
+        size = _written(file, inspection)
     if not arguments.quiet:
         _tell(output, inspection, size)
     return 0
@@ -76,57 +51,10 @@ def _named(file: str) -> str | None:
     return None if file == "-" else file
 
 
-def _piped(file: str) -> bytes | None:
-    if file != "-":
-        return None
-    if sys.stdin is None:
-        raise UnreadableError("-", "can't be read: stdin is closed")
-    return sys.stdin.buffer.read()
-
-
-def _inspection(job: Job, document: Document, records: list[dict[str, Any]]) -> Inspection:
-    settings = job.settings
-    options = _options(settings)
-    return Inspection(
-        document,
-        records,
-        settings.strategy,
-        PurePath(settings.tokenizer).name,
-        options,
-        TargetSizes(*(options.get(name) for name in ("max_tokens", "target_tokens", "min_tokens", "parent_tokens"))),
-        document.metadata.file_path or "",
-    )
-
-
-def _options(settings: Settings) -> Mapping[str, Any]:
-    """Give all options as the strategy takes them: those that were said, and the defaults that bow to them."""
-    taken = options_of(strategy_of(settings.strategy).options, settings.options)
-    return {item.name: getattr(taken, item.name) for item in fields(taken) if not item.metadata["secret"]}
-
-
-@contextmanager
-def _pictures(job: Job, document: Document, *, wanted: bool) -> Iterator[Callable[[int], Picture] | None]:
-    """Give what draws the pages, if the file is one of drawn pages."""
-    if not wanted or not document.pages or not _is_pdf(job):
-        yield None
-        return
-    source = job.data if job.data is not None else job.file
-    with page_pictures(source, password=job.order.password) as picture:
-        yield picture
-
-
-def _looks(job: Job, document: Document) -> str | None:
-    """Give the HTML of a page, if the blocks say which of its elements they are."""
-    if not any("xpath" in (block.source_ref or ()) for block in document.blocks):
-        return None
-    return rendered(job.data if job.data is not None else Path(job.file).read_bytes(), job.file)
-
-
-def _is_pdf(job: Job) -> bool:
-    if job.data is not None:
-        return _PDF in job.data[:1024]
-    with Path(job.file).open("rb") as file:
-        return _PDF in file.read(1024)
+def _item(arguments: argparse.Namespace) -> SourceItem:
+    if arguments.file == "-":
+        return piped_item(arguments)
+    return SourceItem(arguments.file, 0, arguments.input_format, metadata={"file_path": path_text(arguments.file)})
 
 
 def _written(file: IO[bytes], inspection: Inspection) -> int:

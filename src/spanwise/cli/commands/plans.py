@@ -15,8 +15,9 @@ from spanwise.cli.inputs import config_of
 from spanwise.cli.terminal import Screen, one_line, print_json, printable, table
 from spanwise.documents.document import Document
 from spanwise.errors import SpanwiseError
-from spanwise.pipeline.chunk import chunk, prepare, read
+from spanwise.pipeline.chunk import chunk, prepare
 from spanwise.pipeline.settings import Config, Settings, in_force, plan_layer, plans_of, settings_of
+from spanwise.readers import read
 
 _SAMPLE: Final = Path(__file__).parent.parent / "demo" / "documents" / "handbook.en.md"
 _USES: Final = {
@@ -74,7 +75,7 @@ def _measured(settings: Settings, document: Document) -> tuple[str, str]:
     more: dict[str, Any] = {}
     options, cost = dict(settings.options), "0"
     if settings.strategy == "smart":
-        task = prepare(document, "smart", settings.tokenizer, (), {**options, "cache_mb": 0}).task
+        task = prepare(document, "smart", settings.tokenizer, {**options, "cache_mb": 0}).task
         about = estimated(task)
         tokens = task.tokens.count(0, len(document.text))
         cost = "prices not known" if about.cost is None else f"{about.cost / max(tokens, 1) * 1000:.6f}"

@@ -7,9 +7,9 @@ import sys
 from collections import Counter
 from typing import Any
 
+from spanwise.cli.inputs import piped_item
 from spanwise.cli.terminal import Screen, print_json, printable, table
 from spanwise.documents.document import Document, Part
-from spanwise.errors import UnreadableError
 from spanwise.readers import ReadOptions, read_bytes, read_file
 from spanwise.text.tokens import TokenMap, tokenizer_of
 
@@ -50,12 +50,11 @@ def _tell_left_out(document: Document) -> None:
 
 
 def _document(arguments: argparse.Namespace) -> Document:
-    access = ReadOptions(arguments.password, arguments.figures, arguments.keep_all)
-    if arguments.file == "-":
-        if sys.stdin is None:
-            raise UnreadableError("-", "can't be read: stdin is closed")
-        return read_bytes(sys.stdin.buffer.read(), "-", arguments.input_format, {}, access)
-    return read_file(arguments.file, arguments.input_format, {}, access)
+    options = ReadOptions(arguments.password, arguments.figures, arguments.keep_all)
+    if arguments.file != "-":
+        return read_file(arguments.file, arguments.input_format, {}, options)
+    item = piped_item(arguments)
+    return read_bytes(item.fetch(), "-", item.format or "", {}, options)
 
 
 def _blocks(document: Document, tokenizer: str) -> list[dict[str, Any]]:

@@ -5,34 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from statistics import median, quantiles
+from dataclasses import replace
 from typing import Any, Final
 
 from spanwise.cli.terminal import Screen, bar, columns, padded, print_json, printable, table
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.records.loaders import records_of_file
-from spanwise.records.record import is_parent
+from spanwise.records.stats import SizeStatistics, sizes_of, summary_of
 
 _BINS: Final = 12
 _STEPS: Final = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
-
-
-@dataclass
-class SizeStatistics:
-    """What there is to say of a file of chunks; of two levels each has sizes of its own."""
-
-    name: str
-    tokens: list[int] = field(default_factory=list)
-    types: Counter[str] = field(default_factory=Counter)
-    depths: Counter[int] = field(default_factory=Counter)
-    documents: set[str] = field(default_factory=set)
-    characters: int = 0
-    overlap: int = 0
-    context: int = 0
-    oversize: int = 0
-    parents: SizeStatistics | None = None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,74 +32,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(Screen(sys.stdout), measured)
     return 0
-
-
-def sizes_of(name: str, records: Iterable[dict[str, Any]]) -> SizeStatistics:
-    """Go through the records once."""
-    sizes = SizeStatistics(name)
-    for record in records:
-        try:
-            if is_parent(record):
-                sizes.parents = sizes.parents or SizeStatistics(name)
-                _take_in(sizes.parents, record)
-            else:
-                _take_in(sizes, record)
-        except (TypeError, KeyError, AttributeError) as error:
-            hint = "spanwise check names what is wrong"
-            raise UnreadableError(name, "holds records that are no chunks", hint=hint) from error
-    return sizes
-
-
-def _take_in(sizes: SizeStatistics, record: dict[str, Any]) -> None:
-    name = sizes.name
-    metadata = record.get("metadata")
-    inner = metadata if isinstance(metadata, dict) else {}
-    tokens = next((home[key] for home, key in _token_fields(record, inner) if key in home), None)
-    if type(tokens) is not int:
-        raise UnreadableError(name, "holds records without a token count", hint="write them without --dialect")
-    sizes.tokens.append(tokens)
-    sizes.types[str(record.get("chunk_type") or record.get("chunkType") or "unknown")] += 1
-    sizes.depths[len(record.get("headings_path") or record.get("full_heading_hierarchy") or ())] += 1
-    sizes.documents.add(str(record.get("document_id") or record.get("note_id") or record.get("page_id") or name))
-    sizes.characters += len(_text(record))
-    sizes.oversize += bool(record.get("oversize"))
-    for piece in record.get("pieces") or ():
-        length = piece["end"] - piece["start"]
-        sizes.overlap += length if piece["role"].startswith("overlap") else 0
-        sizes.context += length if piece["role"] == "context" else 0
-
-
-def _token_fields(record: dict[str, Any], inner: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    yield from ((record, "token_count"), (record, "token_estimate"), (inner, "tokenCount"))
-
-
-def _text(record: dict[str, Any]) -> str:
-    names = ("full_text", "md_text", "content", "text")
-    return next((record[name] for name in names if isinstance(record.get(name), str)), "")
-
-
-def summary_of(sizes: SizeStatistics) -> dict[str, Any]:
-    """Give the figures as a record."""
-    tokens = sorted(sizes.tokens)
-    tenths = quantiles(tokens, n=10, method="inclusive") if len(tokens) > 1 else [float(tokens[0])] * 9
-    return {
-        "file": sizes.name,
-        "documents": len(sizes.documents),
-        "chunks": len(tokens),
-        "tokens": sum(tokens),
-        "smallest": tokens[0],
-        "tenth": round(tenths[0]),
-        "median": round(median(tokens)),
-        "mean": round(sum(tokens) / len(tokens), 1),
-        "ninetieth": round(tenths[8]),
-        "largest": tokens[-1],
-        "overlap_share": round(sizes.overlap / max(sizes.characters, 1), 4),
-        "context_share": round(sizes.context / max(sizes.characters, 1), 4),
-        "oversize": sizes.oversize,
-        "types": dict(sorted(sizes.types.items())),
-        "headings_depth": {str(depth): number for depth, number in sorted(sizes.depths.items())},
-        **({"parents": summary_of(sizes.parents)} if sizes.parents else {}),
-    }
 
 
 def _levels(measured: list[SizeStatistics]) -> list[SizeStatistics]:

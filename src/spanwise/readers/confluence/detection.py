@@ -1,4 +1,4 @@
-"""Whether a file is a page of Confluence, told without reading it."""
+"""Detection of Confluence pages without parsing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _EXPORTED: Final = re.compile(r'"body"\s*:\s*\{')
 
 
 def looks_stored(text: str) -> bool:
-    """Whether a text has elements that only storage format has."""
+    """Whether a text has elements that exist only in storage format."""
     return _STORED.search(text) is not None
 
 
 def looks_stored_alone(data: bytes) -> bool:
-    """Whether what is called HTML is storage format; a whole page that only quotes such elements is not."""
+    """Whether a file named as HTML is storage format; a whole page that only quotes such elements is not."""
     if b"<ac:" not in data and b"<ri:" not in data:
         return False
     text = data.decode("utf-8", "replace")
@@ -25,5 +25,5 @@ def looks_stored_alone(data: bytes) -> bool:
 
 
 def looks_exported(text: str) -> bool:
-    """Whether a text is JSON with the body of a page, as the REST API gives it."""
+    """Whether a text is JSON of the REST API with the body of a page."""
     return text.lstrip()[:1] == "{" and _EXPORTED.search(text) is not None

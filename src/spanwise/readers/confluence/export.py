@@ -1,4 +1,4 @@
-"""A page as Confluence's REST API gives it, Cloud or Data Center: its bodies, and what is said of it."""
+"""Pages as JSON of Confluence's REST API, Cloud or Data Center: their bodies and metadata."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple
 from spanwise.errors import UnreadableError
 
 _STORED: Final = ("storage",)
-_SHOWN: Final = ("view", "export_view", "styled_view")
+_RENDERED: Final = ("view", "export_view", "styled_view")
 
 
 class Export(NamedTuple):
-    """A page: how it is stored, how it is shown, what is known of it, and the pages above it."""
+    """A page: its stored body, its rendered body, its metadata, and the titles of the pages above it."""
 
     stored: str | None
-    shown: str | None
+    rendered: str | None
     found: dict[str, Any]
     ancestors: tuple[str, ...]
 
@@ -29,16 +29,16 @@ def export_of(text: str) -> Export:
     except (ValueError, RecursionError) as error:
         raise UnreadableError("confluence", f"begins like JSON but is none ({error})") from error
     body = _table(page, "body")
-    stored, shown = _value(body, _STORED), _value(body, _SHOWN)
-    if stored is None and shown is None:
+    stored, rendered = _value(body, _STORED), _value(body, _RENDERED)
+    if stored is None and rendered is None:
         hint = "ask for expand=body.storage, or body-format=storage in the Cloud's version 2"
         raise UnreadableError("confluence", "has neither a storage nor a view body", hint=hint)
-    ancestors = tuple(_word(item, "title") for item in _items(page, "ancestors"))
-    return Export(stored, shown, _found(page, ancestors), tuple(filter(None, ancestors)))
+    ancestors = tuple(_text(item, "title") for item in _items(page, "ancestors"))
+    return Export(stored, rendered, _found(page, ancestors), tuple(filter(None, ancestors)))
 
 
 def _page(data: Any) -> Mapping[str, Any]:
-    """Find the page; an answer to a search may hold exactly one."""
+    """Return the page; a search result must hold exactly one."""
     if isinstance(data, Mapping) and isinstance(results := data.get("results"), list):
         if len(results) != 1:
             hint = "write each page to a file of its own"
@@ -54,17 +54,17 @@ def _page(data: Any) -> Mapping[str, Any]:
 def _found(page: Mapping[str, Any], ancestors: Sequence[str]) -> dict[str, Any]:
     version, history = _table(page, "version"), _table(page, "history")
     labels = _items(_table(page, "metadata"), "labels") or _items(page, "labels")
-    creator = _person(history.get("createdBy")) or _word(page, "authorId")
-    editor = _person(version.get("by")) or _word(version, "authorId")
-    created = _date(_word(history, "createdDate") or _word(page, "createdAt"))
+    creator = _person(history.get("createdBy")) or _text(page, "authorId")
+    editor = _person(version.get("by")) or _text(version, "authorId")
+    created = _date(_text(history, "createdDate") or _text(page, "createdAt"))
     found: dict[str, Any] = {
-        "title": _word(page, "title"),
-        "page_id": _word(page, "id"),
-        "space_key": _word(_table(page, "space"), "key") or _space_in(_word(_table(page, "_links"), "webui")),
+        "title": _text(page, "title"),
+        "page_id": _text(page, "id"),
+        "space_key": _text(_table(page, "space"), "key") or _space_in(_text(_table(page, "_links"), "webui")),
         "author": creator or editor,
-        "updated_at": _date(_word(version, "when") or _word(version, "createdAt")) or created,
-        "labels": tuple(name for item in labels if (name := _word(item, "name"))),
-        "source_url": _address(page),
+        "updated_at": _date(_text(version, "when") or _text(version, "createdAt")) or created,
+        "labels": tuple(name for item in labels if (name := _text(item, "name"))),
+        "source_url": _url(page),
     }
     if type(number := version.get("number")) is int:
         found["page_version"] = number
@@ -73,21 +73,21 @@ def _found(page: Mapping[str, Any], ancestors: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def _address(page: Mapping[str, Any]) -> str:
+def _url(page: Mapping[str, Any]) -> str:
     links = _table(page, "_links")
-    shown, base, own = _word(links, "webui"), _word(links, "base"), _word(links, "self")
-    if shown.startswith(("http://", "https://")):
-        return shown
+    webui, base, own = _text(links, "webui"), _text(links, "base"), _text(links, "self")
+    if webui.startswith(("http://", "https://")):
+        return webui
     if not base and "/rest/" in own:
         base = own.split("/rest/")[0]
-    return f"{base.rstrip('/')}{shown}" if base and shown else ""
+    return f"{base.rstrip('/')}{webui}" if base and webui else ""
 
 
-def _space_in(shown: str) -> str:
-    """Find the key of the space in an address such as `/spaces/TEAM/pages/1` or `/display/TEAM/Page`."""
-    steps = shown.split("/")
-    places = (at for at, step in enumerate(steps[:-1]) if step in {"spaces", "display"})
-    return next((steps[at + 1] for at in places), "")
+def _space_in(path: str) -> str:
+    """Return the space key in a path such as `/spaces/TEAM/pages/1` or `/display/TEAM/Page`."""
+    steps = path.split("/")
+    indices = (index for index, step in enumerate(steps[:-1]) if step in {"spaces", "display"})
+    return next((steps[index + 1] for index in indices), "")
 
 
 def _value(body: Mapping[str, Any], names: Sequence[str]) -> str | None:
@@ -109,7 +109,7 @@ def _items(data: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
-def _word(data: Mapping[str, Any], name: str) -> str:
+def _text(data: Mapping[str, Any], name: str) -> str:
     value = data.get(name)
     return str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
@@ -117,12 +117,12 @@ def _word(data: Mapping[str, Any], name: str) -> str:
 def _person(data: Any) -> str:
     if not isinstance(data, Mapping):
         return ""
-    return _word(data, "displayName") or _word(data, "publicName") or _word(data, "username")
+    return _text(data, "displayName") or _text(data, "publicName") or _text(data, "username")
 
 
-def _date(said: str) -> str:
+def _date(value: str) -> str:
     try:
-        datetime.fromisoformat(said)
+        datetime.fromisoformat(value)
     except ValueError:
         return ""
-    return said
+    return value

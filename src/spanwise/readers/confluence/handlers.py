@@ -1,10 +1,10 @@
-"""What is done with each element of storage format, by its name: one table, on top of that of HTML."""
+"""The handlers of storage format elements: one table by element name, on top of that of HTML."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.readers.confluence.links import anchored_link, image_of, link, said_time
+from spanwise.readers.confluence.links import anchored_link, date, image_of, link
 from spanwise.readers.confluence.macros import macro
 from spanwise.readers.html.handlers import HANDLERS as HTML_HANDLERS
 from spanwise.readers.html.handlers import Handler, flow, framed
@@ -24,7 +24,7 @@ LEFT_OUT: Final = {
     **dict.fromkeys(("ac:parameter", "ac:adf-attribute", "ac:adf-fallback", "ac:adf-mark"), ""),
     **dict.fromkeys(("ac:task-id", "ac:task-uuid", "ac:task-status"), ""),
 }  # fmt: skip
-"""Elements that no page shows, and the reason that is given; without one they need no mention."""
+"""Elements that are never rendered, with the reason; those without one are not reported."""
 
 
 def _task(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
@@ -38,7 +38,7 @@ def _emoticon(walk: StorageWalk, node: Any, attributes: Any, _: Any, __: int) ->
     name = attributes.get(f"{_AC}name") or ""
     fallback = attributes.get(f"{_AC}emoji-fallback") or ""
     short = attributes.get(f"{_AC}emoji-shortname") or (f":{name}:" if name else "")
-    walk.collector.words(fallback if fallback and not fallback.startswith(":") else _EMOTICONS.get(name) or short)
+    walk.collector.add_text(fallback if fallback and not fallback.startswith(":") else _EMOTICONS.get(name) or short)
     walk.skip(node)
 
 
@@ -57,20 +57,20 @@ def _lines(node: Any) -> Any:
 
 
 def _formula(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
-    """Handle a formula: as it was written, where that is kept beside what is drawn."""
+    """Handle a formula: its source if that is stored beside the rendered one, else its content."""
     written = next((inner.text for inner in node.iter("{*}annotation") if inner.text), None)
     if written:
-        walk.collector.words(written)
+        walk.collector.add_text(written)
         walk.skip(node)
     else:
         walk.children(node, path, depth)
 
 
-def _modern(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
-    """Handle what the new editor adds: panels of kinds that older pages don't know, else what stands inside."""
+def _adf_node(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
+    """Handle nodes of the new editor: panels of kinds that older pages don't have, else the content."""
     if node.get("type") == "panel":
-        said = (inner for inner in node.findall(f"{_AC}adf-attribute") if inner.get("key") == "panel-type")
-        label = next((inner.text or "" for inner in said), "") or "panel"
+        types = (inner for inner in node.findall(f"{_AC}adf-attribute") if inner.get("key") == "panel-type")
+        label = next((inner.text or "" for inner in types), "") or "panel"
         walk.collector.begin("quote", path, label=label.strip())
     else:
         walk.collector.enter(path)
@@ -82,7 +82,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     **HTML_HANDLERS,
     "a": anchored_link,
     "pre": _preformatted,
-    "time": said_time,
+    "time": date,
     "button": flow,
     "svg": flow,
     "math": _formula,
@@ -99,6 +99,6 @@ HANDLERS: Final[dict[str, Handler]] = {
     "ac:image": image_of,
     "ac:emoticon": _emoticon,
     "ac:adf-extension": flow,
-    "ac:adf-node": _modern,
+    "ac:adf-node": _adf_node,
     "ac:adf-content": flow,
 }

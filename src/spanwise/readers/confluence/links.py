@@ -1,6 +1,6 @@
 """Links, mentions, attachments, images and dates of storage format.
 
-A page is named as in Confluence's own markup: `SPACE:Title`, or `Title` in the same space, with `#anchor` behind it.
+A page is named as in Confluence's own markup: `SPACE:Title`, or `Title` in the same space, then `#anchor`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _RI: Final = "{http://atlassian.com/ri}"
 
 
 class Resource(NamedTuple):
-    """What something points at, and the words that stand for it where no others are given."""
+    """The target of a link, and its default text."""
 
     target: str
-    words: str
+    text: str
 
 
 def resource_in(node: Any) -> Resource | None:
-    """Find the resource that an element points at."""
+    """Return the resource that an element points at, if any."""
     for child in node:
         if isinstance(child.tag, str) and child.tag.startswith(_RI):
             return _resource(child)
@@ -32,31 +32,31 @@ def resource_in(node: Any) -> Resource | None:
 def _resource(node: Any) -> Resource:
     kind = str(node.tag).removeprefix(_RI)
 
-    def said(name: str) -> str:
+    def attribute(name: str) -> str:
         return str(node.get(f"{_RI}{name}") or "")
 
     if kind in {"page", "blog-post"}:
-        title, space = said("content-title"), said("space-key")
+        title, space = attribute("content-title"), attribute("space-key")
         return Resource(f"{space}:{title}" if space else title, title)
     if kind == "attachment":
         page = resource_in(node)
-        name = said("filename")
+        name = attribute("filename")
         return Resource(f"{page.target}/{name}" if page and page.target else name, name)
     if kind == "user":
-        name = said("username") or said("account-id") or said("userkey")
+        name = attribute("username") or attribute("account-id") or attribute("userkey")
         return Resource(f"user:{name}", f"@{name}")
     if kind == "space":
-        return Resource(f"{said('space-key')}:", said("space-key"))
+        return Resource(f"{attribute('space-key')}:", attribute("space-key"))
     if kind == "content-entity":
-        return Resource(f"page:{said('content-id')}", said("content-id"))
+        return Resource(f"page:{attribute('content-id')}", attribute("content-id"))
     if kind == "shortcut":
-        return Resource(f"{said('key')}@{said('parameter')}", said("parameter"))
-    address = said("value")
+        return Resource(f"{attribute('key')}@{attribute('parameter')}", attribute("parameter"))
+    address = attribute("value")
     return Resource(address, address)
 
 
 def link(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
-    """Handle a link to a page, file or person; without words of its own it says what it points at."""
+    """Handle a link to a page, file or person; without a text of its own it gets that of its target."""
     found = resource_in(node) or Resource("", "")
     anchor = attributes.get(f"{_AC}anchor") or ""
     target = f"{found.target}#{anchor}" if anchor else found.target
@@ -66,7 +66,7 @@ def link(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -
         for body in bodies:
             walk.children(body, path.child(f"ac:{body.tag.removeprefix(_AC)}"), depth)
     else:
-        walk.collector.words(found.words or anchor)
+        walk.collector.add_text(found.text or anchor)
     walk.collector.inline.close()
 
 
@@ -78,26 +78,26 @@ def anchored_link(walk: StorageWalk, node: Any, attributes: Any, path: Any, dept
 
 
 def image_of(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
-    """Handle a picture; with a caption it is a figure."""
+    """Handle an image; with a caption it is a figure."""
     found = resource_in(node) or Resource("", "")
-    words = attributes.get(f"{_AC}alt") or attributes.get(f"{_AC}title") or ""
+    alternative = attributes.get(f"{_AC}alt") or attributes.get(f"{_AC}title") or ""
     captions = [child for child in node if child.tag == f"{_AC}caption"]
     if not captions:
-        walk.collector.image(found.target, words)
+        walk.collector.image(found.target, alternative)
         return
     walk.collector.begin("figure", path)
-    walk.collector.image(found.target, words)
+    walk.collector.image(found.target, alternative)
     for caption in captions:
-        place = path.child("ac:caption")
-        walk.collector.begin("caption", place)
-        walk.children(caption, place, depth)
+        caption_path = path.child("ac:caption")
+        walk.collector.begin("caption", caption_path)
+        walk.children(caption, caption_path, depth)
         walk.collector.finish()
     walk.collector.finish()
 
 
-def said_time(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
-    """Handle a date: it is shown in the reader's own way, so the page only says which day it is."""
+def date(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
+    """Handle a date: it is rendered in the user's locale, so the page stores only its ISO value."""
     if "".join(node.itertext()).strip():
         walk.children(node, path, depth)
     else:
-        walk.collector.words(attributes.get("datetime") or "")
+        walk.collector.add_text(attributes.get("datetime") or "")

@@ -1,4 +1,4 @@
-"""The macros of Confluence: one table, name to function. What is not in it keeps its text, and its name is noted."""
+"""The handlers of Confluence macros: one table by macro name. Unknown macros keep their text and are reported."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ _LANGUAGES: Final = {"py": "python", "js": "javascript", "c#": "csharp", "c++": 
 
 
 class Macro(NamedTuple):
-    """A macro as it stands in the page."""
+    """A macro in a page."""
 
     name: str
     node: Any
     path: Any
     depth: int
 
-    def said(self, name: str) -> str:
-        """Give a parameter; empty where it isn't set."""
+    def parameter(self, name: str) -> str:
+        """Return a parameter; empty if it isn't set."""
         for child in self.node.findall(f"{_AC}parameter"):
             if (child.get(f"{_AC}name") or "") == name:
                 return "".join(child.itertext()).strip()
         return ""
 
-    def named(self, *names: str) -> str:
-        """Give the first of several parameters that is set."""
-        return next((value for name in names if (value := self.said(name))), "")
+    def first_of(self, *names: str) -> str:
+        """Return the first of several parameters that is set."""
+        return next((value for name in names if (value := self.parameter(name))), "")
 
     @property
     def parameters(self) -> list[Any]:
-        """All its parameters."""
+        """The elements of its parameters."""
         return list(self.node.findall(f"{_AC}parameter"))
 
     @property
     def resource(self) -> Resource | None:
-        """What its parameters point at."""
+        """The resource that its parameters point at."""
         found = (resource for child in self.parameters for inner in (child, *child) if (resource := resource_in(inner)))
         return next(found, None)
 
     @property
     def body(self) -> Any | None:
-        """Its body of marked-up text."""
+        """Its rich-text body."""
         return self.node.find(f"{_AC}rich-text-body")
 
     @property
     def plain(self) -> str | None:
-        """Its body of plain text."""
+        """Its plain-text body."""
         plain = self.node.find(f"{_AC}plain-text-body")
         return None if plain is None else "".join(plain.itertext())
 
 
-Handling = Callable[["StorageWalk", Macro], None]
+MacroHandler = Callable[["StorageWalk", Macro], None]
 
 
 def macro(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
@@ -73,7 +73,7 @@ def macro(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) 
 
 
 def _inside(walk: StorageWalk, found: Macro) -> None:
-    """Handle a macro that only wraps what is in it."""
+    """Handle a macro that only wraps its body."""
     if found.body is not None:
         walk.collector.enter(found.path)
         walk.children(found.body, found.path.child("ac:rich-text-body"), found.depth)
@@ -83,119 +83,119 @@ def _inside(walk: StorageWalk, found: Macro) -> None:
 
 
 def _code(walk: StorageWalk, found: Macro) -> None:
-    if title := found.said("title"):
+    if title := found.parameter("title"):
         _titled(walk, found, title)
-    language = found.named("language", "").lower()
+    language = found.first_of("language", "").lower()
     language = "" if language in _NO_LANGUAGE else _LANGUAGES.get(language, language)
     walk.collector.code(found.plain or "", language, found.path)
 
 
 def _formula(walk: StorageWalk, found: Macro) -> None:
-    walk.collector.code(found.plain or found.said("body"), "latex", found.path)
+    walk.collector.code(found.plain or found.parameter("body"), "latex", found.path)
 
 
 def _titled(walk: StorageWalk, found: Macro, title: str) -> None:
     walk.collector.begin("summary", found.path)
-    walk.collector.words(title)
+    walk.collector.add_text(title)
     walk.collector.finish()
 
 
 def _box(walk: StorageWalk, found: Macro) -> None:
-    title = " ".join(found.said("title").split())
+    title = " ".join(found.parameter("title").split())
     walk.collector.begin("quote", found.path, label=found.name, title=Prose(escaped(title), (), title))
     if found.body is not None:
         walk.children(found.body, found.path.child("ac:rich-text-body"), found.depth)
     elif found.plain:
-        walk.collector.words(found.plain)
+        walk.collector.add_text(found.plain)
     walk.collector.finish()
 
 
 def _expand(walk: StorageWalk, found: Macro) -> None:
     walk.collector.enter(found.path)
-    if title := found.said("title"):
+    if title := found.parameter("title"):
         _titled(walk, found, title)
     if found.body is not None:
         walk.children(found.body, found.path.child("ac:rich-text-body"), found.depth)
     walk.collector.finish()
 
 
-def _words(*names: str) -> Handling:
-    """Handle a macro that shows one of its parameters among the words."""
+def _parameter(*names: str) -> MacroHandler:
+    """Return a handler of macros that render one of their parameters as inline text."""
 
     def handle(walk: StorageWalk, found: Macro) -> None:
-        walk.collector.words(found.named(*names))
+        walk.collector.add_text(found.first_of(*names))
 
     return handle
 
 
 def _included(walk: StorageWalk, found: Macro) -> None:
-    """Name the page whose text would stand here."""
+    """Link the page whose text would be included here."""
     resource = found.resource
-    name = resource.words if resource else found.named("", "default-parameter", "pageTitle", "nopanel")
+    name = resource.text if resource else found.first_of("", "default-parameter", "pageTitle", "nopanel")
     walk.collector.enter(found.path)
     walk.collector.inline.link(resource.target if resource else name)
-    walk.collector.words(f"{found.name}: {name}")
+    walk.collector.add_text(f"{found.name}: {name}")
     walk.collector.inline.close()
     walk.collector.finish()
 
 
 def _file(walk: StorageWalk, found: Macro) -> None:
-    """Link the file or page of which something would be shown here."""
+    """Link the file or page that would be rendered here."""
     resource = found.resource
-    name = resource.target if resource else found.named("name", "url", "src", "filename", "diagramName", "page")
+    name = resource.target if resource else found.first_of("name", "url", "src", "filename", "diagramName", "page")
     if not name:
         _unknown(walk, found)
         return
     walk.collector.inline.link(name)
-    walk.collector.words(resource.words if resource else name)
+    walk.collector.add_text(resource.text if resource else name)
     walk.collector.inline.close()
 
 
-def _made_anew(walk: StorageWalk, found: Macro) -> None:
-    """Leave out what Confluence makes when the page is shown: it is made of other pages or of this one's headings."""
+def _generated(walk: StorageWalk, found: Macro) -> None:
+    """Leave out what Confluence generates on rendering, from other pages or from the headings of this one."""
     reason = "table of contents" if found.name.startswith("toc") else f"macro {found.name}"
     walk.left_out.append(LeftOut(reason, "", found.path.reference(walk.collector.offset), usual=True))
     if found.body is not None:
         _inside(walk, found)
 
 
-def _nothing(walk: StorageWalk, found: Macro) -> None:
-    """Pass over a mark that nobody sees."""
+def _ignored(walk: StorageWalk, found: Macro) -> None:
+    """Ignore an invisible mark."""
 
 
-def _is_said(value: str) -> bool:
-    """Whether a parameter is words, not data that somebody packed into it."""
+def _is_prose(value: str) -> bool:
+    """Whether a parameter is natural language, not packed data."""
     return bool(value) and (len(value) <= _LONGEST_WORD or " " in value)
 
 
 def _unknown(walk: StorageWalk, found: Macro) -> None:
-    """Keep the text of a macro that nobody here knows, and note its name."""
+    """Keep the text of an unknown macro, and report its name."""
     walk.macros.append(found.name)
-    values = [value for child in found.parameters if _is_said(value := " ".join("".join(child.itertext()).split()))]
-    said = f"{found.name}: {', '.join(values)}" if values else found.name
-    walk.left_out.append(LeftOut("unknown macro", said, found.path.reference(walk.collector.offset), usual=True))
+    values = [value for child in found.parameters if _is_prose(value := " ".join("".join(child.itertext()).split()))]
+    description = f"{found.name}: {', '.join(values)}" if values else found.name
+    walk.left_out.append(LeftOut("unknown macro", description, found.path.reference(walk.collector.offset), usual=True))
     if found.body is None and found.plain is None:
-        walk.collector.words(f"[{said}]")
+        walk.collector.add_text(f"[{description}]")
     else:
         _inside(walk, found)
 
 
-_MACROS: Final[dict[str, Handling]] = {
+_MACROS: Final[dict[str, MacroHandler]] = {
     "code": _code, "noformat": _code, "code-block": _code,
     **dict.fromkeys(("info", "note", "tip", "warning", "panel", "success", "error"), _box),
     "expand": _expand, "ui-expand": _expand,
-    "status": _words("title"), "jira": _words("key", "jqlQuery"),
-    **dict.fromkeys(("mathinline", "eazy-math-inline", "latex-inline"), _words("body")),
+    "status": _parameter("title"), "jira": _parameter("key", "jqlQuery"),
+    **dict.fromkeys(("mathinline", "eazy-math-inline", "latex-inline"), _parameter("body")),
     **dict.fromkeys(("mathblock", "easy-math-block", "latex", "latex-block"), _formula),
-    "emoji": _words("fallback", "shortname"),
+    "emoji": _parameter("fallback", "shortname"),
     "include": _included, "excerpt-include": _included, "multiexcerpt-include-macro": _included,
     **dict.fromkeys(("view-file", "viewpdf", "viewdoc", "viewxls", "viewppt", "widget", "iframe", "drawio", "gliffy",
                      "multimedia"), _file),
     **dict.fromkeys(("toc", "toc-zone", "children", "pagetree", "pagetreesearch", "recently-updated", "attachments",
                      "contributors", "contentbylabel", "detailssummary", "blog-posts", "gallery", "livesearch",
                      "space-attachments", "listlabels", "popular-labels", "change-history", "tasks-report-macro"),
-                    _made_anew),
-    "anchor": _nothing,
+                    _generated),
+    "anchor": _ignored,
     **dict.fromkeys(("excerpt", "section", "column", "details", "div", "span", "align", "multiexcerpt", "panelbox",
                      "table-filter", "quote"), _inside),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Confluence's storage format: XML to a tree, with its entities, and one walk over it."""
+"""Confluence's storage format: XML with HTML entities, parsed to a tree, and the walk over it."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ _SHORT: Final = 80
 
 
 class StoragePath:
-    """An element of storage format by its way from the top."""
+    """The path of an element of storage format from the root."""
 
     __slots__ = ("_way", "index", "name", "parent")
 
     def __init__(self, parent: StoragePath | None, name: str, index: int) -> None:
-        """Name the element, and say the how manieth of its name it is."""
+        """Set the name of the element, and its number among siblings of that name."""
         self.parent = parent
         self.name = name
         self.index = index
         self._way: str | None = None
 
     def child(self, name: str, index: int = 1) -> StoragePath:
-        """Give the way to an element inside."""
+        """Return the path of a child element."""
         return StoragePath(self, name, index)
 
     @property
     def way(self) -> str:
-        """The way as an XPath, with the usual prefixes."""
+        """The path as an XPath, with the usual prefixes."""
         if self._way is None:
             self._way = f"{self.parent.way}/{self.name}[{self.index}]" if self.parent else ""
         return self._way
 
     def reference(self, offset: int) -> Reference:
-        """Say where the element is; a rendered page has no such path, so it has a name of its own."""
+        """Return the source reference, under a key of its own: the path is not valid in the rendered page."""
         return {"storage_xpath": self.way or "/", "text_offset": offset}
 
 
 def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
-    """Parse storage format; what is not well-formed is read as far as it can be, and said to be so."""
+    """Parse storage format; what is not well-formed is read as far as possible, and reported."""
     try:
         from lxml import etree
     except ImportError as error:
@@ -87,7 +87,7 @@ def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
 
 
 def _split(body: str) -> list[str]:
-    """Divide text into markup and data, in turn; what is never closed is markup."""
+    """Split text into markup and CDATA, alternating; an unclosed section is markup."""
     pieces, reached = list[str](), 0
     opening, closing = _DATA
     while (start := body.find(opening, reached)) >= 0 and (end := body.find(closing, start)) >= 0:
@@ -97,7 +97,7 @@ def _split(body: str) -> list[str]:
 
 
 def _character(entity: re.Match[str]) -> str:
-    """Give the character that HTML calls by a name or number; an `&` that begins neither is itself."""
+    """Return the character of an HTML entity as XML; an `&` that starts no entity stands for itself."""
     name, decimal, hexadecimal = entity.groups()
     if decimal or hexadecimal:
         number = int(decimal) if decimal else int(hexadecimal, 16)
@@ -120,10 +120,9 @@ def _refuse_depth(pieces: list[str]) -> None:
 
 
 class StorageWalk:
-    """One walk over a page; `macros` are the names of those that no handler knows."""
+    """A walk over a page; `macros` are the names of those without a handler."""
 
     def __init__(self, *, keep_all: bool) -> None:
-        """Begin at the top."""
         self.top = StoragePath(None, "", 1)
         self.collector = Collector(self.top)
         self.keep_all = keep_all
@@ -131,59 +130,59 @@ class StorageWalk:
         self.macros: list[str] = []
         self._names: dict[str, str] = {}
 
-    def through(self, tree: Any) -> list[Element]:
-        """Walk the whole page."""
+    def elements_of(self, tree: Any) -> list[Element]:
+        """Walk the whole page and return its elements."""
         self.children(tree, self.top, 0)
         return self.collector.elements
 
     def children(self, node: Any, path: Any, depth: int) -> None:
-        """Walk what stands inside an element."""
+        """Walk the children of an element."""
         counts: dict[str, int] = {}
-        self.words(node.text)
+        self.add_text(node.text)
         for child in node:
             if isinstance(child.tag, str):
                 name = name_of(child)
                 counts[name] = index = counts.get(name, 0) + 1
                 self._element(child, name, StoragePath(path, name, index), depth + 1)
-            self.words(child.tail)
+            self.add_text(child.tail)
 
-    def words(self, text: str | None) -> None:
-        """Take text of the page."""
+    def add_text(self, text: str | None) -> None:
+        """Add text of the page."""
         if text:
-            self.collector.words(text)
+            self.collector.add_text(text)
             self.collector.offset += len(text)
 
     def skip(self, node: Any) -> None:
-        """Count the text of an element that is written in another way."""
+        """Advance the offset past an element whose text is not walked."""
         self.collector.offset += sum(map(len, node.itertext()))
 
     def _element(self, node: _Element, name: str, path: StoragePath, depth: int) -> None:
         attributes = {str(key): str(value) for key, value in node.attrib.items()}
         if (reason := LEFT_OUT.get(name)) is not None:
-            self.leave(node, path, reason)
+            self.leave_out(node, path, reason)
         elif "class" in attributes and not self.keep_all and reason_to_leave(name, attributes, self._names) == "hidden":
-            self.leave(node, path, "hidden")
+            self.leave_out(node, path, "hidden")
         elif depth > _DEEPEST:
             self.collector.enter(path)
-            self.words("".join(node.itertext()))
+            self.add_text("".join(node.itertext()))
             self.collector.finish()
         elif handle := HANDLERS.get(name):
             handle(self, node, attributes, path, depth)
         else:
             self.children(node, path, depth)
 
-    def leave(self, node: Any, path: Any, reason: str) -> None:
-        """Leave an element out; without a reason it needs no mention."""
+    def leave_out(self, node: Any, path: Any, reason: str) -> None:
+        """Leave an element out; without a reason it is not reported."""
         if reason:
-            said = " ".join("".join(node.itertext()).split())[:_SHORT]
-            self.left_out.append(LeftOut(reason, said, path.reference(self.collector.offset), usual=True))
+            excerpt = " ".join("".join(node.itertext()).split())[:_SHORT]
+            self.left_out.append(LeftOut(reason, excerpt, path.reference(self.collector.offset), usual=True))
         self.skip(node)
 
 
 def name_of(node: _Element) -> str:
-    """Give the name of an element with the usual prefix."""
+    """Return the name of an element with the usual prefix."""
     tag = str(node.tag)
     if tag[0] != "{":
         return tag.lower()
     space, _, name = tag.partition("}")
-    return _PREFIXES.get(space + "}", "") + name  # of others, such as formulas, the bare name
+    return _PREFIXES.get(space + "}", "") + name  # other namespaces, such as formulas, have no prefix

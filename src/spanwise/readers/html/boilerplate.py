@@ -1,4 +1,4 @@
-"""What of a page is not its content: navigation, banners, scripts, what is hidden; and what each is called."""
+"""Detection of what is not content of a page: navigation, banners, scripts, hidden elements; and its name."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ UNSEEN: Final = {
     "select": "form control", "textarea": "form control", "iframe": "frame", "object": "frame", "embed": "frame",
     "audio": "media", "video": "media", "canvas": "media", "map": "", "annotation": "", "annotation-xml": "",
 }  # fmt: skip
-"""Elements that no page shows as text."""
+"""Elements that are never rendered as text, with the reason given for leaving them out."""
 _TAGS: Final = {"nav": "navigation", "dialog": "dialog"}
 _ROLES: Final = {
     "navigation": "navigation", "banner": "header", "contentinfo": "footer", "search": "search", "dialog": "dialog",
     "alertdialog": "dialog", "menu": "navigation", "menubar": "navigation", "toolbar": "toolbar",
 }  # fmt: skip
-_SAYING: Final = frozenset({"navbox", "portalbox", "portal-bar", "side-box", "sister-box"})
-"""Boxes of Wikipedia that have the role of navigation but stand in the article and say what belongs to it."""
-_WORDS: Final = {
+_IN_ARTICLE: Final = frozenset({"navbox", "portalbox", "portal-bar", "side-box", "sister-box"})
+"""Boxes of Wikipedia that have the role of navigation but are part of the article."""
+_NAMES_BY_REASON: Final = {
     "cookie banner": "onetrust-banner-sdk onetrust-consent-sdk cybotcookiebotdialog cc-window",
     "skip link": "skip skip-link skiplink skip-to-content skip-nav skip-to-main mw-jump-link screen-reader-shortcut",
     "breadcrumbs": "breadcrumb breadcrumbs bread-crumbs breadcrumb-section",
@@ -35,66 +35,66 @@ _WORDS: Final = {
     "hidden": "sr-only visually-hidden visuallyhidden screen-reader-text katex-html",
     "line numbers": "linenos linenodiv line-numbers-rows lineno gutter hljs-ln-numbers",
 }
-_NAMES: Final = {name: reason for reason, names in _WORDS.items() for name in names.split()}
+_NAMES: Final = {name: reason for reason, names in _NAMES_BY_REASON.items() for name in names.split()}
 _COOKIES: Final = re.compile(
     r"(?:cookie|consent|gdpr)[-_]?(?:banner|notice|bar|popup|modal|message|consent|overlay|dialog)"
 )
 _LONGEST_BANNER: Final = 4000
-"""What a class or id calls a banner but holds more text than this is a page about banners."""
+"""Characters; an element with the class or id of a banner but more text is a page about banners."""
 _HIDING: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_TELLING: Final = frozenset({"role", "aria-hidden"})
+_MARKING: Final = frozenset({"role", "aria-hidden"})
 _INLINE: Final = frozenset({"span", "i", "a", "sup", "svg", "b", "em", "small"})
 _OUTSIDE: Final = {"header": "header", "footer": "footer", "aside": "aside"}
 _SHORT_BUTTON: Final = 3
 
 
 def reason_to_leave(tag: str, attributes: Attributes, names: dict[str, str]) -> str:
-    """Say what an element is if it is no content; `names` remembers what classes and ids mean."""
+    """Return why an element is not content, or an empty string; `names` caches the meaning of classes and ids."""
     if reason := _TAGS.get(tag):
         return reason
     if is_hidden(attributes):
         return "hidden"
-    for name in _TELLING.intersection(attributes):
+    for name in _MARKING.intersection(attributes):
         value = attributes[name] or ""
-        if name == "role" and value in _ROLES and not _SAYING.intersection((attributes.get("class") or "").split()):
+        if name == "role" and value in _ROLES and not _IN_ARTICLE.intersection((attributes.get("class") or "").split()):
             return _ROLES[value]
         if name == "aria-hidden" and value == "true" and tag in _INLINE:
             return "hidden"
-    said = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-    if said == " ":
+    classes = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+    if classes == " ":
         return ""
-    if said not in names:
-        names[said] = _named(said.lower())
-    return names[said]
+    if classes not in names:
+        names[classes] = _named(classes.lower())
+    return names[classes]
 
 
 def is_hidden(attributes: Attributes) -> bool:
-    """Whether an element itself says that it isn't shown."""
+    """Whether an element is hidden by its own attributes."""
     if "hidden" in attributes and attributes["hidden"] != "until-found":
         return True
     style = attributes.get("style")
     return style is not None and _HIDING.search(style) is not None
 
 
-def _named(said: str) -> str:
-    """Say what classes and ids call an element."""
-    if _COOKIES.search(said):
+def _named(classes: str) -> str:
+    """Return the reason that classes and ids imply, or an empty string."""
+    if _COOKIES.search(classes):
         return "cookie banner"
-    return next((reason for name in said.split() if (reason := _NAMES.get(name))), "")
+    return next((reason for name in classes.split() if (reason := _NAMES.get(name))), "")
 
 
 def is_too_long(text: str) -> bool:
-    """Whether something is too long for what it is called."""
+    """Whether a text is too long for the kind of element that its class names."""
     return len(text) > _LONGEST_BANNER
 
 
 def reason_outside(tag: str, attributes: Attributes, names: dict[str, str]) -> str:
-    """Say what an element outside of the main content is."""
+    """Return why an element outside the main content is left out."""
     return (
         UNSEEN.get(tag) or reason_to_leave(tag, attributes, names) or _OUTSIDE.get(tag) or "outside of the main content"
     )
 
 
-def is_idle_button(words: str) -> bool:
-    """Whether a button is one that does something to the page; long ones are what unfolds a text."""
-    return len(words.split()) <= _SHORT_BUTTON
+def is_idle_button(text: str) -> bool:
+    """Whether a button is a control of the page; those with a longer text unfold content."""
+    return len(text.split()) <= _SHORT_BUTTON

@@ -1,4 +1,4 @@
-"""Code on a page: its text, line by line, and the language that classes around it name."""
+"""Code on a page: its text, line by line, and its language by the classes around it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _UNSEEN: Final = str.maketrans({"\u00a0": " ", "\u200b": "", "\ufeff": ""})
 
 
 def code_in(node: LexborNode) -> str:
-    """Give the lines of code, without numbers beside them."""
+    """Return the text of an element of code, without line numbers."""
     text = node.text() if node.css_first(_DIVIDED) is None else "".join(_pieces(node))
     return text.translate(_UNSEEN)
 
 
 def _pieces(node: LexborNode) -> Iterator[str]:
-    """Give the text in order; deep inside, only as it stands."""
+    """Yield the texts inside an element in order."""
     waiting = list(node.iter(include_text=True))[::-1]
     while waiting:
         inner = waiting.pop()
@@ -41,18 +41,18 @@ def _pieces(node: LexborNode) -> Iterator[str]:
 
 
 def code_language(node: LexborNode) -> str:
-    """Find the language that an element of code, what is in it or what is around it says."""
-    places = [node, node.css_first("code"), node.parent, node.parent.parent if node.parent else None]
-    for place in places:
-        if place is None or place.tag in {"body", "html", "main", "article"}:
+    """Return the language stated by an element of code, the code in it or the elements around it."""
+    nodes = [node, node.css_first("code"), node.parent, node.parent.parent if node.parent else None]
+    for candidate in nodes:
+        if candidate is None or candidate.tag in {"body", "html", "main", "article"}:
             continue
-        attributes = place.attributes
+        attributes = candidate.attributes
         for name in _NAMED[:2]:
-            if said := attributes.get(name):
-                return _known(said)
+            if value := attributes.get(name):
+                return _known(value)
         for name in _NAMED[2:4]:
-            said = attributes.get(name) or ""
-            if found := _LANGUAGE.search(said) or _HIGHLIGHT.search(said):
+            value = attributes.get(name) or ""
+            if found := _LANGUAGE.search(value) or _HIGHLIGHT.search(value):
                 return _known(found[1])
     return ""
 

@@ -1,7 +1,7 @@
-"""What is done with each element of a page, by its name: one table.
+"""The handlers of HTML elements: one table by element name.
 
-The handlers of storage format are built on the same ones, so they ask little of what walks: a collector, and a way to
-go on with what stands inside.
+The handlers of storage format build on them, so they require little of a walker: a collector, and a method that walks
+the children.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from spanwise.readers.html.boilerplate import Attributes, is_idle_button
 from spanwise.readers.html.code import code_in, code_language
-from spanwise.readers.markup.collector import Collector, Place
+from spanwise.readers.markup.collector import Collector, SourcePath
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -20,45 +20,45 @@ _MOST_SPANNED: Final = 1000
 _ANCHORS: Final = frozenset({"", "#", "¶", "§", "🔗", "∞", "link"})
 
 
-class Step(Place, Protocol):
-    """An element on the way that a walk goes."""
+class ElementPath(SourcePath, Protocol):
+    """The path of an element during a walk."""
 
     @property
     def name(self) -> str:
-        """What the element is called."""
+        """The name of the element."""
 
     @property
-    def parent(self) -> Step | None:
-        """The element around it."""
+    def parent(self) -> ElementPath | None:
+        """The path of the parent element."""
 
 
 class Walker(Protocol):
-    """What walks a tree."""
+    """A walk over a tree."""
 
     collector: Collector
     keep_all: bool
 
     def children(self, node: Any, path: Any, depth: int) -> None:
-        """Walk what stands inside an element."""
+        """Walk the children of an element."""
 
-    def leave(self, node: Any, path: Any, reason: str) -> None:
+    def leave_out(self, node: Any, path: Any, reason: str) -> None:
         """Leave an element out."""
 
 
 Handler = Callable[[Any, Any, Attributes, Any, int], None]
 
 
-def flow(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
-    """Handle an element that only divides."""
+def flow(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
+    """Handle an element that only groups others."""
     walk.collector.enter(path)
     walk.children(node, path, depth)
     walk.collector.finish()
 
 
 def framed(kind: str, **known: Any) -> Handler:
-    """Handle an element that is collected as a kind of its own."""
+    """Return a handler of elements that are collected as a kind of their own."""
 
-    def handle(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+    def handle(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
         walk.collector.begin(kind, path, **known)
         walk.children(node, path, depth)
         walk.collector.finish()
@@ -67,7 +67,7 @@ def framed(kind: str, **known: Any) -> Handler:
 
 
 def _marked(sign: str) -> Handler:
-    def handle(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+    def handle(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
         walk.collector.inline.mark(sign)
         walk.children(node, path, depth)
         walk.collector.inline.close()
@@ -75,19 +75,19 @@ def _marked(sign: str) -> Handler:
     return handle
 
 
-def _coded(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+def _coded(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
     walk.collector.inline.open_code()
     walk.children(node, path, depth)
     walk.collector.inline.close_code()
 
 
-def _quoted(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
-    walk.collector.words('"')
+def _quoted(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
+    walk.collector.add_text('"')
     walk.children(node, path, depth)
-    walk.collector.words('"')
+    walk.collector.add_text('"')
 
 
-def _link(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, depth: int) -> None:
+def _link(walk: Walker, node: LexborNode, attributes: Attributes, path: ElementPath, depth: int) -> None:
     target = (attributes.get("href") or "").strip()
     if walk.collector.is_in("heading") and target.startswith("#") and (node.text().strip().lower() in _ANCHORS):
         walk.collector.offset += len(node.text())
@@ -97,34 +97,34 @@ def _link(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, de
     walk.collector.inline.close()
 
 
-def _image(walk: Walker, _: LexborNode, attributes: Attributes, __: Step, ___: int) -> None:
-    source, words = (attributes.get("src") or "").strip(), (attributes.get("alt") or "").strip()
+def _image(walk: Walker, _: LexborNode, attributes: Attributes, __: ElementPath, ___: int) -> None:
+    source, alternative = (attributes.get("src") or "").strip(), (attributes.get("alt") or "").strip()
     classes = attributes.get("class") or ""
     if "emoticon" in classes or "emoji" in classes:
-        walk.collector.words(words or attributes.get("data-emoji-short-name") or "")
+        walk.collector.add_text(alternative or attributes.get("data-emoji-short-name") or "")
         return
     lazy = (attributes.get("data-src") or attributes.get("data-original") or "").strip()
     if source.startswith("data:") or not source:
         source = lazy
-    if attributes.get("width") in {"0", "1"} or attributes.get("height") in {"0", "1"} or not (source or words):
+    if attributes.get("width") in {"0", "1"} or attributes.get("height") in {"0", "1"} or not (source or alternative):
         return
-    walk.collector.image(source, words)
+    walk.collector.image(source, alternative)
 
 
-def _break(walk: Walker, _: LexborNode, __: Attributes, ___: Step, ____: int) -> None:
+def _break(walk: Walker, _: LexborNode, __: Attributes, ___: ElementPath, ____: int) -> None:
     walk.collector.line_break()
 
 
-def _rule(walk: Walker, _: LexborNode, __: Attributes, path: Step, ___: int) -> None:
+def _rule(walk: Walker, _: LexborNode, __: Attributes, path: ElementPath, ___: int) -> None:
     walk.collector.rule(path)
 
 
-def _code(walk: Walker, node: LexborNode, _: Attributes, path: Step, __: int) -> None:
+def _code(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, __: int) -> None:
     walk.collector.code(code_in(node), code_language(node), path)
     walk.collector.offset += len(node.text())
 
 
-def _numbered(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, depth: int) -> None:
+def _numbered(walk: Walker, node: LexborNode, attributes: Attributes, path: ElementPath, depth: int) -> None:
     start = attributes.get("start") or ""
     walk.collector.begin(
         "list", path, first=int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 1
@@ -133,44 +133,44 @@ def _numbered(walk: Walker, node: LexborNode, attributes: Attributes, path: Step
     walk.collector.finish()
 
 
-def _cell(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, depth: int) -> None:
+def _cell(walk: Walker, node: LexborNode, attributes: Attributes, path: ElementPath, depth: int) -> None:
     columns, rows = (_spanned(attributes.get(name)) for name in ("colspan", "rowspan"))
     walk.collector.begin("cell", path, columns=columns, rows=rows, head=path.name == "th")
     walk.children(node, path, depth)
     walk.collector.finish()
 
 
-def _spanned(said: str | None) -> int:
-    return min(max(int(said), 1), _MOST_SPANNED) if said and said.isascii() and said.isdigit() and len(said) < 10 else 1
+def _spanned(span: str | None) -> int:
+    return min(max(int(span), 1), _MOST_SPANNED) if span and span.isascii() and span.isdigit() and len(span) < 10 else 1
 
 
-def _row(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+def _row(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
     head = path.parent is not None and path.parent.name == "thead"
     walk.collector.begin("row", path, head=head)
     walk.children(node, path, depth)
     walk.collector.finish()
 
 
-def _table(walk: Walker, node: LexborNode, attributes: Attributes, path: Step, depth: int) -> None:
+def _table(walk: Walker, node: LexborNode, attributes: Attributes, path: ElementPath, depth: int) -> None:
     walk.collector.begin("table", path, layout=attributes.get("role") in {"presentation", "none"})
     walk.children(node, path, depth)
     walk.collector.finish()
 
 
-def _input(walk: Walker, _: LexborNode, attributes: Attributes, __: Step, ___: int) -> None:
+def _input(walk: Walker, _: LexborNode, attributes: Attributes, __: ElementPath, ___: int) -> None:
     if attributes.get("type") == "checkbox" and walk.collector.is_in("item"):
-        walk.collector.know("item", checked="checked" in attributes)
+        walk.collector.set_known("item", checked="checked" in attributes)
 
 
-def _button(walk: Walker, node: LexborNode, _: Attributes, path: Step, depth: int) -> None:
+def _button(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
     if not walk.keep_all and not walk.collector.is_in("heading") and is_idle_button(node.text()):
-        walk.leave(node, path, "button")
+        walk.leave_out(node, path, "button")
     else:
         walk.children(node, path, depth)
 
 
-def _drawing(walk: Walker, node: LexborNode, _: Attributes, __: Step, ___: int) -> None:
-    walk.collector.words(" ".join(inner.text() for inner in node.css("text")))
+def _drawing(walk: Walker, node: LexborNode, _: Attributes, __: ElementPath, ___: int) -> None:
+    walk.collector.add_text(" ".join(inner.text() for inner in node.css("text")))
     walk.collector.offset += len(node.text())
 
 

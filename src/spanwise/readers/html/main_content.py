@@ -1,4 +1,4 @@
-"""Where a page says what it has to say: the element that holds its main content."""
+"""Detection of the element that holds the main content of a page."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from spanwise.readers.html.widgets import handler_of
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_SAID: Final = (".wiki-content", "#main-content", "main", "[role=main]")
-_ENOUGH: Final = 500  # characters that make an element the main content, however long the rest of the page is
+_MARKED_MAIN: Final = (".wiki-content", "#main-content", "main", "[role=main]")
+_ENOUGH: Final = 500  # characters that suffice for the main content, however long the rest of the page is
 _SHARE: Final = 0.2
 _ONE_ARTICLE: Final = 0.6
 _REST: Final = 0.05
@@ -26,11 +26,11 @@ _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 
 
 def main_of(page: LexborHTMLParser) -> LexborNode | None:
-    """Give the element that holds the main content: the one that is said to, else where most of the text is."""
+    """Return the element with the main content: the one marked as such, else the one with most of the text."""
     body = page.body
     if body is None:
         return None
-    for selector in _SAID:
+    for selector in _MARKED_MAIN:
         found = max(page.css(selector), key=weight, default=None)
         if found is not None and (own := _count(found)) and (weight(found) >= _ENOUGH or own >= _SHARE * weight(body)):
             return found
@@ -41,7 +41,7 @@ def main_of(page: LexborHTMLParser) -> LexborNode | None:
 
 
 def title_beside(page: LexborHTMLParser, main: LexborNode) -> LexborNode | None:
-    """Give the heading with the page's title if it stands before the main content, which has none of its own."""
+    """Return the heading with the page's title if it is outside the main content and that has none of its own."""
     if main.css_first("h1") is not None:
         return None
     named = page.css_first("head title"), page.css_first('meta[property="og:title"]')
@@ -49,18 +49,18 @@ def title_beside(page: LexborHTMLParser, main: LexborNode) -> LexborNode | None:
         " ".join((node.text() or node.attributes.get("content") or "").split()) for node in named if node is not None
     ]
     for node in page.css("h1"):
-        words = " ".join(node.text().split())
-        if words and any(_begins(title, words) for title in titles) and _is_shown(node):
+        heading = " ".join(node.text().split())
+        if heading and any(_begins(title, heading) for title in titles) and _is_visible(node):
             return node
     return None
 
 
-def _begins(title: str, words: str) -> bool:
-    """Whether a title is these words, or these words and behind a mark what the whole site is called."""
-    return title.startswith(words) and _AFTER_TITLE.match(title, len(words)) is not None
+def _begins(title: str, heading: str) -> bool:
+    """Whether a title is the heading, or the heading followed by a mark and the name of the site."""
+    return title.startswith(heading) and _AFTER_TITLE.match(title, len(heading)) is not None
 
 
-def _is_shown(node: LexborNode) -> bool:
+def _is_visible(node: LexborNode) -> bool:
     around: LexborNode | None = node
     while around is not None and around.tag != "body":
         if around.tag in _NOT_ITS_TITLE or is_hidden(around.attributes):
@@ -70,7 +70,7 @@ def _is_shown(node: LexborNode) -> bool:
 
 
 def weight(node: LexborNode) -> int:
-    """Count the characters that are text and neither link nor script."""
+    """Count the characters of text outside links and scripts."""
     own = _count(node)
     return own - sum(_count(inner) for inner in node.css(f"a, {_UNSEEN}")) if own else 0
 
@@ -81,10 +81,10 @@ def _count(node: LexborNode) -> int:
 
 
 def _densest(body: LexborNode) -> LexborNode:
-    """Go inward from the body as long as one element holds nearly all of the text."""
+    """Descend from the body as long as one element holds nearly all of the text."""
     node = body
     for _ in range(_STEPS):
-        inner = [(weight(child), child) for child in _elements(node) if not _is_chrome(child)]
+        inner = [(weight(child), child) for child in _elements(node) if not _is_boilerplate(child)]
         total = sum(own for own, _ in inner)
         own, heaviest = max(inner, key=lambda pair: pair[0], default=(0, node))
         others = [child for _, child in inner if child != heaviest]
@@ -100,7 +100,7 @@ def _densest(body: LexborNode) -> LexborNode:
 
 
 def _only_divides(node: LexborNode) -> bool:
-    """Whether an element means nothing by itself, so that what is in it may be taken without it."""
+    """Whether an element has no meaning of its own, so that its content may be taken without it."""
     return node.tag in _DIVISIONS and handler_of(node.attributes.get("class")) is None
 
 
@@ -108,6 +108,6 @@ def _elements(node: LexborNode) -> Iterator[LexborNode]:
     return node.iter(include_text=False)
 
 
-def _is_chrome(node: LexborNode) -> bool:
+def _is_boilerplate(node: LexborNode) -> bool:
     tag = node.tag or ""
     return tag in UNSEEN or tag in {"header", "footer", "aside"} or bool(reason_to_leave(tag, node.attributes, {}))

@@ -1,4 +1,4 @@
-"""What a page says of itself in its head: title, author, language, address, dates."""
+"""The metadata in the head of a page: title, author, language, URL, dates."""
 
 from __future__ import annotations
 
@@ -19,49 +19,49 @@ _NUMBERED: Final = {
 }  # fmt: skip
 
 
-def said_of(page: LexborHTMLParser) -> dict[str, Any]:
-    """Give what the head of a page says."""
+def metadata_of(page: LexborHTMLParser) -> dict[str, Any]:
+    """Return the metadata in the head of a page."""
     found: dict[str, Any] = {}
-    said = _meta(page)
+    meta = _meta(page)
     title = page.css_first("head title") or page.css_first("title")
-    if words := " ".join((title.text() if title else "").split()) or said.get("og:title") or "":
-        found["title"] = words
-    if author := _first(said, _AUTHOR):
+    if text := " ".join((title.text() if title else "").split()) or meta.get("og:title") or "":
+        found["title"] = text
+    if author := _first(meta, _AUTHOR):
         found["author"] = author
-    if date := next((date for name in _DATES if (date := _date(said.get(name)))), None):
+    if date := next((date for name in _DATES if (date := _date(meta.get(name)))), None):
         found["updated_at"] = date
     html = page.css_first("html")
     if language := (html.attributes.get("lang") or "").strip() if html else "":
         found["language"] = language
     canonical = page.css_first('link[rel="canonical"]')
-    address = ((canonical.attributes.get("href") if canonical else "") or said.get("og:url") or "").strip()
+    address = ((canonical.attributes.get("href") if canonical else "") or meta.get("og:url") or "").strip()
     if address.startswith(("http://", "https://")):
         found["source_url"] = address
-    found |= {field: said[name] for name, field in _NUMBERED.items() if said.get(name)}
-    version = said.get("ajs-page-version", "")
+    found |= {field: meta[name] for name, field in _NUMBERED.items() if meta.get(name)}
+    version = meta.get("ajs-page-version", "")
     if version.isascii() and version.isdigit():
         found["page_version"] = int(version)
     return found
 
 
 def _meta(page: LexborHTMLParser) -> dict[str, str]:
-    said: dict[str, str] = {}
+    found: dict[str, str] = {}
     for node in page.css("meta"):
         attributes = node.attributes
         name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or ""
         content = " ".join((attributes.get("content") or "").split())
         if name and content:
-            said.setdefault(name.lower(), content)
-    return said
+            found.setdefault(name.lower(), content)
+    return found
 
 
-def _first(said: dict[str, str], names: Iterable[str]) -> str | None:
-    return next((value for name in names if (value := said.get(name))), None)
+def _first(meta: dict[str, str], names: Iterable[str]) -> str | None:
+    return next((value for name in names if (value := meta.get(name))), None)
 
 
-def _date(said: str | None) -> str | None:
+def _date(value: str | None) -> str | None:
     try:
-        datetime.fromisoformat(said or "")
+        datetime.fromisoformat(value or "")
     except ValueError:
         return None
-    return said
+    return value

@@ -1,4 +1,4 @@
-"""The tree that a browser builds: parsing with a guard against hostile nesting, and the way to every element."""
+"""The tree of a page as browsers build it: parsing with a guard against hostile nesting, and element paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>]*(/)>)?")
-_FEW: Final = 4000  # so few tags can't nest deeply enough to take long
+_FEW: Final = 4000  # fewer tags can't nest deeply enough to be slow
 _DEEPEST: Final = 3000
 _MOST_ATTRIBUTES: Final = 10_000
 _LONG_TAG: Final = 40_000
@@ -33,24 +33,24 @@ _ODD_LETTER: Final = re.compile(r"[!-,./:-@\[-^`{-~]")
 
 
 def _quoted(name: str) -> str:
-    """Write a name as a string of XPath, which has no escapes."""
+    """Return a name as an XPath string literal, which has no escapes."""
     return f"'{name}'" if "'" not in name else f'"{name}"'
 
 
 @lru_cache(maxsize=256)
 def _named(name: str) -> tuple[str, str]:
-    """Write the name of an element for an XPath and for a CSS selector; most pages have few names, many times."""
+    """Return the name of an element for XPath and for CSS; cached, as most pages repeat few names."""
     xpath = name if _PLAIN_NAME.fullmatch(name) else f"*[local-name()={_quoted(name)}]"
     return xpath, _ODD_LETTER.sub(r"\\\g<0>", name)
 
 
 class Path:
-    """An element by its way from the root; written out only when asked for."""
+    """The path of an element from the root; formatted only on demand."""
 
     __slots__ = ("_css", "_xpath", "index", "name", "parent")
 
     def __init__(self, parent: Path | None, name: str, index: int) -> None:
-        """Name the element, and say the how manieth of its name it is."""
+        """Set the name of the element, and its number among siblings of that name."""
         self.parent = parent
         self.name = name
         self.index = index
@@ -59,7 +59,7 @@ class Path:
 
     @property
     def xpath(self) -> str:
-        """The way as an XPath."""
+        """The path as an XPath."""
         if self._xpath is None:
             step = self.name if self.name in _ONLY_ONES else f"{_named(self.name)[0]}[{self.index}]"
             self._xpath = f"{self.parent.xpath if self.parent else ''}/{step}"
@@ -67,19 +67,19 @@ class Path:
 
     @property
     def css(self) -> str:
-        """The way as a CSS selector."""
+        """The path as a CSS selector."""
         if self._css is None:
             step = self.name if self.name in _ONLY_ONES else f"{_named(self.name)[1]}:nth-of-type({self.index})"
             self._css = f"{self.parent.css} > {step}" if self.parent and self.parent.name != "html" else step
         return self._css
 
     def reference(self, offset: int) -> Reference:
-        """Say where the element is, with `offset` characters of the page's text before it."""
+        """Return the source reference; `offset` characters of the page's text come before the element."""
         return {"xpath": self.xpath, "css_selector": self.css, "text_offset": offset}
 
 
 def parsed(html: str, name: str = "html") -> LexborHTMLParser:
-    """Parse as browsers do; what would take the parser very long is refused."""
+    """Parse as browsers do; refuse what would take the parser very long."""
     try:
         from selectolax.lexbor import LexborHTMLParser
     except ImportError as error:
@@ -96,24 +96,24 @@ def _refuse_hostile(html: str, name: str) -> None:
 
 
 def refuse_long_tags(html: str, name: str) -> None:
-    """Refuse more attributes than anybody writes: parsers compare each with all others."""
+    """Raise UnreadableError for absurdly many attributes: parsers compare each with all others."""
     if len(html) <= _LONG_TAG:
         return
-    stretches = html.split(">")
-    if max(map(len, stretches)) >= _LONG_TAG and any(map(_is_a_long_tag, stretches)):
+    pieces = html.split(">")
+    if max(map(len, pieces)) >= _LONG_TAG and any(map(_is_a_long_tag, pieces)):
         raise UnreadableError(name, f"has an element with more than {_MOST_ATTRIBUTES:,} attributes")
 
 
-def _is_a_long_tag(stretch: str) -> bool:
-    """Whether a stretch without `>` is a tag full of attributes, not text or a script with a `<` in it."""
-    if len(stretch) < _LONG_TAG or not (opened := _TAG.search(stretch)):
+def _is_a_long_tag(piece: str) -> bool:
+    """Whether a text without `>` is a tag full of attributes, not text or a script with a `<` in it."""
+    if len(piece) < _LONG_TAG or not (opened := _TAG.search(piece)):
         return False
-    words = stretch[opened.start() :].split(None, _MOST_ATTRIBUTES)
-    return len(words) > _MOST_ATTRIBUTES and stretch.count("<", opened.end()) < len(words) // 10
+    attributes = piece[opened.start() :].split(None, _MOST_ATTRIBUTES)
+    return len(attributes) > _MOST_ATTRIBUTES and piece.count("<", opened.end()) < len(attributes) // 10
 
 
 def _depth(html: str) -> int:
-    """Guess from above how deep the elements are nested, without a parser: it is the parser that must be spared."""
+    """Return an upper estimate of the nesting depth, without the parser, which it has to protect."""
     opened: dict[str, int] = {}
     depth = deepest = foreign = 0
     for closing, name, closed in _TAG.findall(html):

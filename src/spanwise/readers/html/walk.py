@@ -1,4 +1,4 @@
-"""One walk over the tree of a page: every element is handed to the collector, or left out and said to be."""
+"""The walk over the tree of a page: every element is passed to the collector, or left out and reported."""
 
 from __future__ import annotations
 
@@ -16,39 +16,38 @@ from spanwise.readers.markup.collector import Collector
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-_DEEPEST: Final = 160  # elements below are only text: Python's own stack has an end
+_DEEPEST: Final = 160  # deeper elements become plain text: Python's stack is limited
 _SHORT: Final = 80
 _ALWAYS_NAMED: Final = frozenset({"nav", "dialog"})
 _NOT_NAMED: Final = frozenset({"hidden", "line numbers"})
 
 
 class Walk:
-    """The walk: what it collects, and what it leaves out."""
+    """A walk over a page: what it collects, and what it leaves out."""
 
     def __init__(self, collector: Collector, *, keep_all: bool) -> None:
-        """Begin at the start of the page's text."""
         self.collector = collector
         self.left_out: list[LeftOut] = []
         self.keep_all = keep_all
         self._names: dict[str, str] = {}
 
-    def towards(self, node: LexborNode, path: Path, way: Set[int], kept: Set[int]) -> None:
-        """Go from an element to those that are `kept`, on a `way` that is known, and leave out what lies beside it."""
+    def towards(self, node: LexborNode, path: Path, route: Set[int], kept: Set[int]) -> None:
+        """Descend to the elements to be `kept` through those on the `route`, and leave out all others."""
         counts: dict[str, int] = {}
         child = node.first_child
         while child is not None:
             tag = child.tag or ""
             if tag == "-text":
-                self._pass_text(child.text_content or "", path)
+                self._skip_text(child.text_content or "", path)
             elif tag[0] != "-" and tag[0] != "!":
                 counts[tag] = index = counts.get(tag, 0) + 1
-                place = Path(path, tag, index)
+                child_path = Path(path, tag, index)
                 if child.mem_id in kept:
-                    self._element(child, tag, place, 0) if tag == "h1" else self.inside(child, place)
-                elif child.mem_id in way:
-                    self.towards(child, place, way, kept)
+                    self._element(child, tag, child_path, 0) if tag == "h1" else self.inside(child, child_path)
+                elif child.mem_id in route:
+                    self.towards(child, child_path, route, kept)
                 else:
-                    self.leave(child, place, reason_outside(tag, child.attributes, self._names))
+                    self.leave_out(child, child_path, reason_outside(tag, child.attributes, self._names))
             child = child.next
 
     def inside(self, node: LexborNode, path: Path) -> None:
@@ -58,7 +57,7 @@ class Walk:
         self.collector.finish()
 
     def children(self, node: LexborNode, path: Path, depth: int) -> None:
-        """Walk what stands inside an element."""
+        """Walk the children of an element."""
         counts: dict[str, int] = {}
         collector = self.collector
         child = node.first_child
@@ -66,7 +65,7 @@ class Walk:
             tag = child.tag or "-"
             if tag == "-text":
                 text = child.text_content or ""
-                collector.words(text)
+                collector.add_text(text)
                 collector.offset += len(text)
             elif tag[0] != "-" and tag[0] != "!":
                 counts[tag] = index = counts.get(tag, 0) + 1
@@ -82,7 +81,7 @@ class Walk:
             and not self.keep_all
             and (reason := self._reason(node, tag, attributes))
         ):
-            self.leave(node, path, reason)
+            self.leave_out(node, path, reason)
         elif depth > _DEEPEST:
             self._flatten(node, path)
         elif handle := widgets.handler_of(attributes.get("class")) or HANDLERS.get(tag):
@@ -102,25 +101,25 @@ class Walk:
             self.collector.code(code, code_language(node), path)
             self.collector.offset += len(node.text())
         else:
-            self.leave(node, path, UNSEEN[tag])
+            self.leave_out(node, path, UNSEEN[tag])
 
-    def leave(self, node: LexborNode, path: Path, reason: str) -> None:
-        """Leave an element out; what has neither words nor a name needs no mention."""
+    def leave_out(self, node: LexborNode, path: Path, reason: str) -> None:
+        """Leave an element out; without a reason, or without text and `src`, it is not reported."""
         text = node.text()
-        said = " ".join(text[: 20 * _SHORT].split())[:_SHORT] or node.attributes.get("src") or ""
-        if reason and said:
-            self.left_out.append(LeftOut(reason, said, path.reference(self.collector.offset), usual=True))
+        excerpt = " ".join(text[: 20 * _SHORT].split())[:_SHORT] or node.attributes.get("src") or ""
+        if reason and excerpt:
+            self.left_out.append(LeftOut(reason, excerpt, path.reference(self.collector.offset), usual=True))
         self.collector.offset += len(text)
 
-    def _pass_text(self, text: str, path: Path) -> None:
-        if said := " ".join(text.split())[:_SHORT]:
+    def _skip_text(self, text: str, path: Path) -> None:
+        if excerpt := " ".join(text.split())[:_SHORT]:
             reference = path.reference(self.collector.offset)
-            self.left_out.append(LeftOut("outside of the main content", said, reference, usual=True))
+            self.left_out.append(LeftOut("outside of the main content", excerpt, reference, usual=True))
         self.collector.offset += len(text)
 
     def _flatten(self, node: LexborNode, path: Path) -> None:
         text = node.text()
         self.collector.enter(path)
-        self.collector.words(text)
+        self.collector.add_text(text)
         self.collector.offset += len(text)
         self.collector.finish()

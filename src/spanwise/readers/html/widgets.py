@@ -1,4 +1,4 @@
-"""What well-known tools write as bare divisions: boxes, text that unfolds, tasks. A class name says which it is.
+"""The handlers of widgets that tools write as plain `div`s: boxes, unfolding text, tasks. They go by class name.
 
 The names are those of Confluence's rendered pages, GitHub, Sphinx, MkDocs and Docusaurus.
 """
@@ -34,7 +34,7 @@ def _box(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int
 
 
 def _panel(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
-    """Collect a panel of Confluence; one of code is its code, other things called so are no panels."""
+    """Collect a panel of Confluence; panels of code are only code, and other uses of the class are no panels."""
     names = (attributes.get("class") or "").split()
     if "code" in names or "preformatted" in names or node.css_first(".panelContent") is None:
         walk.collector.enter(path)
@@ -55,17 +55,17 @@ def _title(walk: Walker, node: Any, _: Attributes, path: Path, depth: int) -> No
 
 
 def _task(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
-    """Collect a list of tasks of Confluence: a class tells which are done."""
+    """Collect a task list of Confluence; a class marks those that are done."""
     walk.collector.begin("list", path)
-    counts = 0
+    index = 0
     child = node.first_child
     while child is not None:
         if child.tag == "li":
-            counts += 1
-            place = Path(path, "li", counts)
+            index += 1
+            item_path = Path(path, "li", index)
             done = "checked" in (child.attributes.get("class") or "").split()
-            walk.collector.begin("item", place, checked=done)
-            walk.children(child, place, depth)
+            walk.collector.begin("item", item_path, checked=done)
+            walk.children(child, item_path, depth)
             walk.collector.finish()
         else:
             walk.collector.offset += len(child.text()) if child.tag != "-comment" else 0
@@ -89,7 +89,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
 
 
 def handler_of(classes: str | None) -> Handler | None:
-    """Give what handles an element with these classes."""
+    """Return the handler of an element with these classes, if any."""
     if not classes:
         return None
     return next((handle for name in classes.split() if (handle := _HANDLERS.get(name))), None)

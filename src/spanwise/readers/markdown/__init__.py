@@ -1,1 +1,1 @@
-"""Markdown: CommonMark with GitHub extensions, front matter and notes."""
+"""The reader of Markdown: CommonMark with GitHub extensions, front matter and note syntax."""

@@ -1,6 +1,6 @@
-"""What people write in linked notes: typed sections, block ids, wiki links, tags, comments.
+"""The syntax of linked notes: typed sections, block ids, wiki links, tags, comments.
 
-All of it is recognised where it stands. A text that has none of it pays for a few searches only.
+All of it is recognized in place. A text without any of it costs only a few searches.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ _SECTION: Final = re.compile(r"[ \t]{0,3}>[ \t]*\[!section\][+-]?[ \t]+([^\n]*\S
 _BLOCK_ID: Final = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 _MAYBE_ID: Final = re.compile(r"\^[A-Za-z0-9-]+[ \t]*$", re.MULTILINE)
 _LONGEST_ID: Final = 256
-# the sign comes first, and what may stand before it is looked at afterwards: so most of a text is never looked at
+# the sign comes first and the character before it is checked afterwards, so most of a text is skipped
 _TAG: Final = re.compile(r"#(?<![^\s(,;]#)([\w/-]*[^\W\d_][\w/-]*)")
-_SIGN: Final = re.compile(r"#(?<![^\s(,;\])>}]#)[\w/-]")  # of a tag, also after what is taken out below
+_SIGN: Final = re.compile(r"#(?<![^\s(,;\])>}]#)[\w/-]")  # of a tag, also after what `_NO_TAGS` removes
 _NO_TAGS: Final = re.compile(r"\[\[[^\[\]\n]*\]\]|\]\([^()\n]*\)|<[^<>\n]*>|https?://\S+|\{\{.*?\}\}")
-_MOST_TAGS: Final = 256  # every chunk repeats them: a text that has more uses the sign for something else
+_MOST_TAGS: Final = 256  # every chunk repeats them; a text with more uses the sign for something else
 _TAGGED: Final = frozenset({"paragraph", "list", "quote", "table", "heading"})
 _WITHOUT_IDS: Final = frozenset({"code", "front_matter", "comment", "definition", "rule", "html"})
-_HELD: Final = frozenset({"list", "table", "quote", "code", "figure", "html"})  # what an id on a line of its own names
+_HELD: Final = frozenset({"list", "table", "quote", "code", "figure", "html"})  # that an id on a line of its own names
 
 
 def comment_ranges(text: str) -> list[tuple[int, int]]:
-    """Find comments that stand on lines of their own, from `%%` to `%%`; one that isn't closed is text."""
+    """Return the ranges of comments on lines of their own, from `%%` to `%%`; an unclosed one is text."""
     found: list[tuple[int, int]] = []
     opening = 0 if text.startswith("%%") else text.find("\n%%") + 1
     while opening or text.startswith("%%", opening):
@@ -44,20 +44,20 @@ def comment_ranges(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def wiki_link(target: str, words: str) -> Link:
-    """Take a wiki link's target apart: the note, the heading, the block id; in a table the bar has a backslash."""
+def wiki_link(target: str, text: str) -> Link:
+    """Split a wiki link's target into note, heading and block id; in a table the bar has a backslash."""
     note, _, anchor = target.removesuffix("\\").partition("#")
     heading, _, block_id = anchor.partition("^")
-    return Link(note.strip(), words, heading.strip() or None, block_id.strip() or None)
+    return Link(note.strip(), text, heading.strip() or None, block_id.strip() or None)
 
 
 def may_hold_marks(text: str) -> bool:
-    """Whether there may be tags or block ids, so that code must be told from text; most texts have none."""
+    """Whether there may be tags or block ids, so that code must be blanked; most texts have none."""
     return _TAG.search(text) is not None or ("^" in text and _MAYBE_ID.search(text) is not None)
 
 
 def annotated(text: str, blocks: Sequence[Block]) -> list[Block]:
-    """Give the blocks their section types and block ids; in the text code is blanked."""
+    """Return the blocks with section types and block ids; code in `text` must be blanked."""
     found = list(blocks)
     if "[!" in text and "[!section]" in text.lower():
         found = [
@@ -68,10 +68,10 @@ def annotated(text: str, blocks: Sequence[Block]) -> list[Block]:
 
 
 def _section_types(text: str, blocks: Sequence[Block]) -> Iterator[str | None]:
-    """Give the type of every block: a callout's scope begins with the heading above it, the innermost scope counts."""
+    """Yield the type of each block: a callout's scope begins with the heading above it, the innermost scope counts."""
     types = [_declared(text, block) for block in blocks]
     openings = _openings(blocks, types)
-    scopes: list[tuple[int, str]] = []  # the level of the heading it belongs to, and the type
+    scopes: list[tuple[int, str]] = []  # the level of its heading, and the type
     level = 0
     if first := openings.get(-1):
         scopes.append((0, first))
@@ -95,7 +95,7 @@ def _declared(text: str, block: Block) -> str | None:
 
 
 def _openings(blocks: Sequence[Block], types: Sequence[str | None]) -> dict[int, str]:
-    """Find the first type that is declared under each heading; -1 stands for the document's start."""
+    """Return the first type declared under each heading, by its index; -1 is the start of the document."""
     openings: dict[int, str] = {}
     heading = -1
     for index, block in enumerate(blocks):
@@ -107,13 +107,13 @@ def _openings(blocks: Sequence[Block], types: Sequence[str | None]) -> dict[int,
 
 
 def block_ids(text: str, blocks: Sequence[Block]) -> Iterator[tuple[str, int]]:
-    """Give every block id with the block that it names: the one it ends, or, on a line of its own, the one before."""
+    """Yield each block id with the index of its block: the one it ends, or, on a line of its own, the one before."""
     for index, block in enumerate(blocks):
         if block.kind in _WITHOUT_IDS:
             continue
         if block.kind == "list":  # each item may have one
-            words = text[block.start : block.end]
-            yield from ((name, index) for name in (_BLOCK_ID.findall(words) if "^" in words else ()))
+            list_text = text[block.start : block.end]
+            yield from ((name, index) for name in (_BLOCK_ID.findall(list_text) if "^" in list_text else ()))
             continue
         mark = text.rfind("^", max(block.start, block.end - _LONGEST_ID), block.end)
         found = _BLOCK_ID.match(text, max(mark - 1, block.start), block.end) if mark >= 0 else None
@@ -132,7 +132,7 @@ def _with_block_ids(text: str, blocks: list[Block]) -> list[Block]:
 
 
 def _with_part_ids(text: str, part: Part) -> Part:
-    """Give an item the id that stands in its own text, and the items in it theirs."""
+    """Return an item, and the items in it, with the block ids in their own text."""
     own = text[part.start : part.parts[0].start if part.parts else part.end]
     found = _BLOCK_ID.search(own) if "^" in own else None
     inner = tuple(_with_part_ids(text, child) for child in part.parts)
@@ -140,9 +140,9 @@ def _with_part_ids(text: str, part: Part) -> Part:
 
 
 def tags_in(text: str, blocks: Sequence[Block]) -> list[str]:
-    """Collect the `#tags` of prose, each once, in order; a number alone is none. In the text code is blanked."""
+    """Return the `#tags` of prose, each once, in order; a mere number is no tag. Code in `text` must be blanked."""
     starts = [block.start for block in blocks]
     signed = dict.fromkeys(bisect_right(starts, sign.start()) - 1 for sign in _SIGN.finditer(text))
     prose = (blocks[index] for index in signed if index >= 0 and blocks[index].kind in _TAGGED)
-    words = (_NO_TAGS.sub(" ", text[block.start : block.end]) for block in prose)
-    return list(islice(dict.fromkeys(tag for said in words for tag in _TAG.findall(said)), _MOST_TAGS))
+    searched = (_NO_TAGS.sub(" ", text[block.start : block.end]) for block in prose)
+    return list(islice(dict.fromkeys(tag for piece in searched for tag in _TAG.findall(piece)), _MOST_TAGS))

@@ -1,4 +1,4 @@
-"""Markdown: CommonMark with GitHub's tables, task lists, strikethrough and footnotes, and front matter.
+"""The Markdown reader: CommonMark with GitHub's tables, task lists, strikethrough and footnotes, and front matter.
 
 pulldown-cmark (through pyromark) parses; its events are turned into blocks here. Ranges arrive in UTF-8 bytes and are
 mapped to characters in one batch.
@@ -24,7 +24,7 @@ from spanwise.readers.builder import (
     figure_tags,
     with_figures,
 )
-from spanwise.readers.markdown.front_matter import front_matter_end, front_matter_says
+from spanwise.readers.markdown.front_matter import front_matter_end, front_matter_metadata
 from spanwise.readers.markdown.notes import annotated, comment_ranges, may_hold_marks, tags_in, wiki_link
 from spanwise.text.visible import without_note_marks
 
@@ -37,24 +37,24 @@ KINDS: Final = {
     "Comment": "comment",
 }  # fmt: skip
 SHAPES: Final = (FoundBlock, Part)
-_ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has its marks
+_ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has backticks
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
-_PLAIN_TITLE: Final = re.compile(r"[^\s=%^{]+(?: [^\s=%^{]+)*")  # that needs no second look, as most don't
+_PLAIN_TITLE: Final = re.compile(r"[^\s=%^{]+(?: [^\s=%^{]+)*")  # needs no further processing, like most titles
 _VISIBLE: Final = re.compile(r"\S")
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 
 def read_markdown(text: str) -> ReadResult:
-    """Read a Markdown text."""
+    """Read Markdown text."""
     builder = Builder(text)
     extras = add_markdown(builder, text)
-    blocks = annotated(extras.prose, builder.blocks) if extras.marked or extras.boxed else builder.blocks
+    blocks = annotated(extras.prose, builder.blocks) if extras.marked or extras.callouts_hinted else builder.blocks
     return ReadResult(text, tuple(blocks), found_in(text, blocks, extras), link_starts=tuple(extras.link_starts))
 
 
 def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, Any]:
-    """Give what a Markdown text says of itself: by front matter, its title else by a first heading, links, labels."""
-    found = front_matter_says(text, blocks[0].end) if blocks and blocks[0].kind == "front_matter" else {}
+    """Return the metadata of a Markdown text: front matter, the title else from the first heading, links, labels."""
+    found = front_matter_metadata(text, blocks[0].end) if blocks and blocks[0].kind == "front_matter" else {}
     if "title" not in found:
         names = (block.headings_path[0] for block in blocks if block.level == 1 and block.headings_path)
         if title := next(names, None):
@@ -67,57 +67,57 @@ def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, An
 
 
 class Extras(NamedTuple):
-    """What was found besides blocks: links, where they stand, and the text with code blanked if it is `marked`.
+    """What was found besides blocks: links, their positions, and the text with code blanked if it is `marked`.
 
-    It is `boxed` if there may be callouts.
+    With `callouts_hinted` there may be callouts.
     """
 
     links: list[Link]
     link_starts: list[int]
     prose: str
     marked: bool
-    boxed: bool = True
+    callouts_hinted: bool = True
 
 
-def add_markdown(builder: Builder, text: str, *, opens: bool = True) -> Extras:
-    """Add the blocks, and give what was found besides; front matter stands only where a document `opens`."""
-    opening = front_matter_end(text) if opens else 0
-    if opening:
-        builder.add("front_matter", 0, opening)
-    wiki, boxed, commented, tags_hinted, ids_hinted, figured = hints(text)
-    comments = _comments(text, opening) if commented else []
+def add_markdown(builder: Builder, text: str, *, at_start: bool = True) -> Extras:
+    """Add the blocks and return what else was found; only text `at_start` of a document may have front matter."""
+    body_start = front_matter_end(text) if at_start else 0
+    if body_start:
+        builder.add("front_matter", 0, body_start)
+    wiki, callouts_hinted, commented, tags_hinted, ids_hinted, figured = hints(text)
+    comments = _comments(text, body_start) if commented else []
     marked = (tags_hinted or ids_hinted) and may_hold_marks(text)
     parsed = _blanked(text, comments)
-    rows, links, codes, tags = _walked(parsed, opening, wiki=wiki, tagged=figured, coded=marked)
+    rows, links, codes, tags = _walked(parsed, body_start, wiki=wiki, tagged=figured, coded=marked)
     blocks = [_titled(parsed, row) if row.level and not _PLAIN_TITLE.fullmatch(row.title) else row for row in rows]
     if figured:
         blocks = with_figures(text, blocks, _figures(text, blocks, tags))
     builder.add_all(_with_comments(blocks, comments))
     builder.finish()
     named = [(link, start) for link, start in map(_link, links) if any(link[:1]) or any(link[2:]) or link.text.strip()]
-    if not (boxed or ids_hinted):  # then only a sign of a tag in code, or right after it, could mislead
+    if not (callouts_hinted or ids_hinted):  # then only the sign of a tag in code, or right after it, matters
         codes = [span for span in codes if "#" in text[span[0] : span[1] + 1]]
     prose = _blanked(text, sorted(codes))
-    return Extras([link for link, _ in named], [start for _, start in named], prose, marked, boxed)
+    return Extras([link for link, _ in named], [start for _, start in named], prose, marked, callouts_hinted)
 
 
-def _comments(text: str, opening: int) -> list[tuple[int, int]]:
-    """Find the comments of notes; what looks like one inside code is code."""
-    found = [span for span in comment_ranges(text) if span[0] >= opening]
+def _comments(text: str, body_start: int) -> list[tuple[int, int]]:
+    """Return the ranges of note comments outside code."""
+    found = [span for span in comment_ranges(text) if span[0] >= body_start]
     if not found:
         return []
-    code = [(start, end) for kind, start, end, *_ in _walked(text, opening, wiki="[[" in text)[0] if kind == "code"]
+    code = [(start, end) for kind, start, end, *_ in _walked(text, body_start, wiki="[[" in text)[0] if kind == "code"]
     starts = [start for start, _ in code]
     return [span for span in found if not _is_inside(span[0], starts, code)]
 
 
-def _is_inside(place: int, starts: list[int], ranges: list[tuple[int, int]]) -> bool:
-    before = bisect_right(starts, place) - 1
-    return before >= 0 and place < ranges[before][1]
+def _is_inside(position: int, starts: list[int], ranges: list[tuple[int, int]]) -> bool:
+    before = bisect_right(starts, position) - 1
+    return before >= 0 and position < ranges[before][1]
 
 
 def _blanked(text: str, ranges: list[tuple[int, int]]) -> str:
-    """Put spaces in place of ranges: the parser doesn't see them, and every position stays."""
+    """Replace ranges with spaces: the parser ignores them, and all positions stay the same."""
     if not ranges:
         return text
     pieces, reached = list[str](), 0
@@ -128,7 +128,7 @@ def _blanked(text: str, ranges: list[tuple[int, int]]) -> str:
 
 
 def _with_comments(blocks: list[FoundBlock], comments: list[tuple[int, int]]) -> list[FoundBlock]:
-    """Put comments where their turn comes; those inside a block are its text."""
+    """Return the blocks and comments in order; a comment inside a block stays part of its text."""
     if not comments:
         return blocks
     ranges = [(block.start, block.end) for block in blocks]
@@ -138,37 +138,37 @@ def _with_comments(blocks: list[FoundBlock], comments: list[tuple[int, int]]) ->
 
 
 def _walked(
-    text: str, opening: int, *, wiki: bool, tagged: bool = False, coded: bool = False
+    text: str, body_start: int, *, wiki: bool, tagged: bool = False, coded: bool = False
 ) -> tuple[list[FoundBlock], list[FoundLink], list[Range], list[Range]]:
-    """Parse a text that has front matter up to `opening`, and give its blocks, links, code and tags."""
-    said, events = _parsed(text, opening, wiki=wiki)
-    return walk(said, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text)
+    """Parse a text with front matter up to `body_start`, and return its blocks, links, code and tags."""
+    parsed, events = _parsed(text, body_start, wiki=wiki)
+    return walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text)
 
 
 def _titled(text: str, heading: FoundBlock) -> FoundBlock:
-    """Give a heading with its words as they are shown."""
-    kind, start, end, level, words, _ = heading
-    return FoundBlock(kind, start, end, level, _title(words, text[start:end]))
+    """Return a heading with its title as rendered."""
+    kind, start, end, level, title, _ = heading
+    return FoundBlock(kind, start, end, level, _title(title, text[start:end]))
 
 
 def _link(found: FoundLink) -> tuple[Link, int]:
-    target, words, wiki, start = found
-    return wiki_link(target, "".join(words)) if wiki else Link(target, "".join(words)), start
+    target, texts, wiki, start = found
+    return wiki_link(target, "".join(texts)) if wiki else Link(target, "".join(texts)), start
 
 
-def _parsed(text: str, opening: int, *, wiki: bool) -> tuple[str, Iterator[tuple[Any, Any]]]:
-    """Parse a text that has front matter up to `opening`, and give the text that the events speak of.
+def _parsed(text: str, body_start: int, *, wiki: bool) -> tuple[str, Iterator[tuple[Any, Any]]]:
+    """Parse a text with front matter up to `body_start`, and return the parsed text with its events.
 
-    The parser would find front matter in the middle of a text too, between two rules. So its own way is taken only
-    where that can't happen and both agree on the end; else the front matter is blanked, which keeps every position.
+    The parser would find front matter in the middle of a text too, between two rules. So its own detection is used
+    only where that can't happen and both agree on the end; else the front matter is blanked, which keeps positions.
     """
-    if opening and text.startswith("---") and text.find("\n---", opening) < 0:
+    if body_start and text.startswith("---") and text.find("\n---", body_start) < 0:
         events = _parser(yaml=True, wiki=wiki).events_with_range(text)
         first, where = next(events, (None, {"end": -1}))
-        if _is_front_matter(first) and where["end"] == len(text[:opening].encode()):
+        if _is_front_matter(first) and where["end"] == len(text[:body_start].encode()):
             return text, events
-    if opening:
-        text = " " * opening + text[opening:]
+    if body_start:
+        text = " " * body_start + text[body_start:]
     return text, _parser(yaml=False, wiki=wiki).events_with_range(text)
 
 
@@ -179,7 +179,7 @@ def _is_front_matter(event: Any) -> bool:
 
 @cache
 def _parser(*, yaml: bool, wiki: bool) -> pyromark.Markdown:
-    """Give the parser, imported when first used; with front matter or wiki links only where the text may have them."""
+    """Return a parser, imported on first use; front matter and wiki links only if the text may have them."""
     import pyromark
 
     flags = pyromark.Options
@@ -190,16 +190,16 @@ def _parser(*, yaml: bool, wiki: bool) -> pyromark.Markdown:
 
 
 def _title(title: str, text: str) -> str:
-    if ("==" in title or "%%" in title or "^" in title) and "`" not in text:  # in code they are no marks
+    if ("==" in title or "%%" in title or "^" in title) and "`" not in text:  # in code they are literal
         title = without_note_marks(title)
     title = " ".join(title.split())
     return _ANCHOR.sub("", title) if "{#" in text and _ANCHORED.search(text) else title
 
 
-def _figures(text: str, seen: list[FoundBlock], ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Pair the figure tags that stand in paragraphs and in HTML, but not in code, comments, lists, tables, quotes."""
+def _figures(text: str, blocks: list[FoundBlock], ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the figures in paragraphs and HTML, but not in code, comments, lists, tables or quotes."""
     tags = [Tag(start, end, text[start + 1] != "/") for start, end in ranges if FIGURE_TAG.fullmatch(text, start, end)]
-    for block in seen:
+    for block in blocks:
         if block.kind == "html" and not _OPAQUE.match(text, block.start):
             tags += figure_tags(text, block.start, block.end)
     return figure_ranges(sorted(tags))

@@ -1,5 +1,5 @@
-"""What readers of marked-up pages share: HTML and Confluence give elements, and one writer makes Markdown of them.
+"""Shared code of the readers of markup: HTML and Confluence produce elements, and one writer makes Markdown of them.
 
-`prose` is text with inline marks, `elements` are the blocks that a page is made of, `collecting` puts them together
-while a tree is walked, `tables` decides what a table is, `writing` makes the text and every range in it.
+`inline` holds text with inline marks, `elements` the blocks of a page, `collector` builds them during a tree walk,
+`tables` tells data tables from layout, `writer` writes the text and records every range in it.
 """

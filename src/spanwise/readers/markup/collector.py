@@ -1,7 +1,7 @@
-"""From a walk over a tree to elements: what is opened and closed, and the words in between.
+"""The collector, which builds elements from a tree walk: what is opened and closed, and the text in between.
 
-A block that stands inside inline marks ends the line of text that is open; the marks go on after it. So nesting may be
-as broken as it likes: no word is lost, and none is walked twice.
+A block inside inline marks ends the open line of text; the marks continue after it. So however broken the nesting is,
+no text is lost, and none is walked twice.
 """
 
 from __future__ import annotations
@@ -28,58 +28,56 @@ from spanwise.readers.markup.inline import BREAK, Image, Inline, Prose, bold, jo
 from spanwise.readers.markup.tables import cell_of, row_of, table_of
 
 
-class Place(Protocol):
-    """An element of the source."""
+class SourcePath(Protocol):
+    """The path of an element in the source."""
 
     def reference(self, offset: int) -> Reference:
-        """Say where it is; `offset` characters of the source's text stand before it."""
+        """Return its source reference; `offset` characters of the source's text come before it."""
 
 
 class Frame:
-    """Something that is open: its place, what it holds so far, and what is known of it."""
+    """An open element: its path, its content so far, and its known properties."""
 
     __slots__ = ("elements", "kind", "known", "offset", "place", "used")
 
-    def __init__(self, kind: str, place: Place, offset: int, elements: list[Any], known: dict[str, Any]) -> None:
-        """Keep all of it."""
+    def __init__(self, kind: str, path: SourcePath, offset: int, elements: list[Any], known: dict[str, Any]) -> None:
         self.kind = kind
-        self.place = place
+        self.place = path
         self.offset = offset
         self.elements = elements
         self.known = known
-        self.used = False  # whether text was written that says this place
+        self.used = False  # whether text with this path was written
 
     def reference(self) -> Reference:
-        """Say where it is."""
+        """Return the source reference of the element."""
         return self.place.reference(self.offset)
 
 
 class Collector:
-    """Takes what a walker meets, in order; `offset` is how much text of the source came before."""
+    """A collector of what a walker visits, in order; `offset` counts the characters of the source's text so far."""
 
-    def __init__(self, place: Place) -> None:
-        """Begin with the place that all is inside of."""
+    def __init__(self, path: SourcePath) -> None:
         self.offset = 0
         self.inline = Inline()
-        self._begun = 0  # the offset where the open line of text began
-        self._frames = [Frame("flow", place, 0, [], {})]
+        self._line_offset = 0  # of the start of the open line of text
+        self._frames = [Frame("flow", path, 0, [], {})]
 
     @property
     def elements(self) -> list[Any]:
-        """What was collected on the outermost level."""
+        """The elements of the outermost level."""
         self.flush()
         return _tidy(self._frames[0].elements, ())
 
-    def words(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Add text of the source."""
         if self.inline.is_empty:
-            self._begun = self.offset
-        self.inline.words(text)
+            self._line_offset = self.offset
+        self.inline.add_text(text)
 
     def image(self, source: str, alternative: str) -> None:
-        """Add a picture."""
+        """Add an image."""
         if self.inline.is_empty:
-            self._begun = self.offset
+            self._line_offset = self.offset
         self.inline.image(Image(source, alternative))
 
     def line_break(self) -> None:
@@ -90,49 +88,49 @@ class Collector:
             self.inline.line_break()
 
     def flush(self) -> None:
-        """End the line of text that is open: it is a paragraph."""
+        """End the open line of text, as a paragraph."""
         if self.inline.is_empty:
-            self.inline.forget()
+            self.inline.drop_space()
             return
         frame = self._frames[-1]
-        offset = self._begun if frame.used else frame.offset
+        offset = self._line_offset if frame.used else frame.offset
         frame.used = True
         frame.elements.append(Paragraph(self.inline.take(), frame.place.reference(offset)))
 
-    def enter(self, place: Place) -> None:
-        """Go into an element that only divides."""
+    def enter(self, path: SourcePath) -> None:
+        """Enter an element that only groups others."""
         self.flush()
         outer = self._frames[-1]
         outer.used = True
-        self._frames.append(Frame("flow", place, self.offset, outer.elements, {}))
+        self._frames.append(Frame("flow", path, self.offset, outer.elements, {}))
 
-    def begin(self, kind: str, place: Place, **known: Any) -> None:
-        """Go into an element that is more than a division."""
+    def begin(self, kind: str, path: SourcePath, **known: Any) -> None:
+        """Enter an element that is collected as a kind of its own."""
         self.flush()
         self._frames[-1].used = True
-        self._frames.append(Frame(kind, place, self.offset, [], known))
+        self._frames.append(Frame(kind, path, self.offset, [], known))
 
     def finish(self) -> None:
-        """Leave the element that was gone into last."""
+        """Leave the element entered last."""
         self.flush()
         frame = self._frames.pop()
         if frame.kind != "flow":
             frame.elements = _tidy(frame.elements, _HOLDS.get(frame.kind, ()))
-            self._frames[-1].elements += _MADE[frame.kind](frame)
+            self._frames[-1].elements += _MAKERS[frame.kind](frame)
 
-    def know(self, kind: str, **known: Any) -> None:
-        """Say more of the innermost open element of a kind."""
+    def set_known(self, kind: str, **known: Any) -> None:
+        """Set properties of the innermost open element of a kind."""
         for frame in reversed(self._frames):
             if frame.kind == kind:
                 frame.known |= known
                 return
 
     def is_in(self, kind: str) -> bool:
-        """Whether the innermost element that is more than a division is of a kind."""
+        """Whether the innermost element that is not just a group is of a kind."""
         return next((frame.kind == kind for frame in reversed(self._frames) if frame.kind != "flow"), False)
 
-    def code(self, text: str, language: str, place: Place) -> None:
-        """Add a block of code; empty lines around it go."""
+    def code(self, text: str, language: str, path: SourcePath) -> None:
+        """Add a block of code, without empty lines around it."""
         self.flush()
         self._frames[-1].used = True
         lines = text.split("\n")
@@ -142,13 +140,13 @@ class Collector:
             lines.pop(0)
         if lines:
             code = "\n".join(line.rstrip() for line in lines)
-            self._frames[-1].elements.append(Code(code, language, place.reference(self.offset)))
+            self._frames[-1].elements.append(Code(code, language, path.reference(self.offset)))
 
-    def rule(self, place: Place) -> None:
-        """Add a line across the page."""
+    def rule(self, path: SourcePath) -> None:
+        """Add a horizontal rule."""
         self.flush()
         self._frames[-1].used = True
-        self._frames[-1].elements.append(Rule(place.reference(self.offset)))
+        self._frames[-1].elements.append(Rule(path.reference(self.offset)))
 
 
 _PARTS: Final = frozenset({Item, Row, Cell})
@@ -158,7 +156,7 @@ _HOLDS: Final[dict[str, tuple[type, ...]]] = {
 
 
 def _tidy(elements: list[Any], holds: tuple[type, ...]) -> list[Any]:
-    """Make whole what is only a part where no such parts belong: items without a list, cells without a table."""
+    """Wrap or unwrap parts where they don't belong: items without a list, cells without a table."""
     if _PARTS.isdisjoint(set(map(type, elements)).difference(holds)):
         return elements
     tidy: list[Any] = []
@@ -189,13 +187,13 @@ def _item(frame: Frame) -> list[Any]:
 
 
 def _items(frame: Frame) -> list[Any]:
-    """Make a list; what stands between its items belongs to the item before."""
+    """Make a list; content between items belongs to the item before."""
     items = tuple(_item_with(item, more) for item, more in _groups(frame.elements))
     return [Items(items, frame.reference(), frame.known.get("first"))] if items else []
 
 
 def _groups(elements: list[Any]) -> list[tuple[Item | None, list[Any]]]:
-    """Give each item with what follows it up to the next."""
+    """Return each item with what follows it up to the next."""
     groups: list[tuple[Item | None, list[Any]]] = []
     for element in elements:
         if isinstance(element, Item):
@@ -215,7 +213,7 @@ def _item_with(item: Item | None, more: list[Any]) -> Item:
 
 def _quote(frame: Frame) -> list[Any]:
     label, title = frame.known.get("label", ""), frame.known.get("title", Prose())
-    if not label and not title.text:  # no box: what is called a caption there says who is quoted
+    if not label and not title.text:  # no box: its caption is an attribution
         quoted = tuple(_uncaptioned(element) for element in frame.elements)
         return [Quote(quoted, frame.reference())] if quoted else []
     titles = [element for element in frame.elements if isinstance(element, Paragraph) and element.caption]
@@ -244,18 +242,18 @@ def _summary(frame: Frame) -> list[Any]:
 
 
 def _figure(frame: Frame) -> list[Any]:
-    """Make a figure of pictures and a caption; anything else in it keeps its own kind."""
+    """Make a figure of images and a caption; with anything else in it, each element keeps its kind."""
     captions = [element for element in frame.elements if isinstance(element, Paragraph) and element.caption]
     others = [element for element in frame.elements if not (isinstance(element, Paragraph) and element.caption)]
-    pictured = [element.prose for element in others if isinstance(element, Paragraph) and not element.prose.worded]
+    pictured = [element.prose for element in others if isinstance(element, Paragraph) and not element.prose.has_text]
     inner = [element for element in others if isinstance(element, Figure)]
     if len(pictured) + len(inner) < len(others) or not others:
         return [*others, *(caption._replace(caption=False) for caption in captions)]
     images = [image for prose in pictured for image in prose.images] + [
         image for figure in inner for image in figure.images
     ]
-    said = [figure.caption for figure in inner if figure.caption.text] + [caption.prose for caption in captions]
-    return [Figure(tuple(images), joined(said, " "), frame.reference())]
+    texts = [figure.caption for figure in inner if figure.caption.text] + [caption.prose for caption in captions]
+    return [Figure(tuple(images), joined(texts, " "), frame.reference())]
 
 
 def _term(frame: Frame) -> list[Any]:
@@ -264,19 +262,19 @@ def _term(frame: Frame) -> list[Any]:
 
 
 def _definitions(frame: Frame) -> list[Any]:
-    """Make a list of terms, each with what is said of it; several lines of it stay one paragraph."""
+    """Make a list of terms, each with its description; consecutive lines become one paragraph."""
     items: list[Item] = []
-    for item, said in _groups(frame.elements):
-        together = [*(item.elements if item else ()), *said]
-        places = (place for place, element in enumerate(together) if not isinstance(element, Paragraph))
-        count = next(places, len(together))
+    for item, described in _groups(frame.elements):
+        together = [*(item.elements if item else ()), *described]
+        others = (index for index, element in enumerate(together) if not isinstance(element, Paragraph))
+        count = next(others, len(together))
         line = [Paragraph(joined((element.prose for element in together[:count]), BREAK), together[0].reference)]
         reference = item.reference if item else together[0].reference
         items.append(Item((*(line if count else ()), *together[count:]), reference, item.checked if item else None))
     return [Items(tuple(items), frame.reference())] if items else []
 
 
-_MADE: Final[dict[str, Callable[[Frame], list[Any]]]] = {
+_MAKERS: Final[dict[str, Callable[[Frame], list[Any]]]] = {
     "heading": _heading,
     "item": _item,
     "list": _items,

@@ -1,18 +1,17 @@
-"""The blocks that a page is made of, before they are text; each knows its place in the source."""
+"""The block elements of a page before they are written as text, each with a reference to the source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from spanwise.readers.markup.inline import Image, Prose, bold, joined, on_one_line, prefixed
 
 Reference = Mapping[str, Any]
-_TOP_LEVELS: Final = range(1, 7)
 
 
 class Paragraph(NamedTuple):
-    """A paragraph; `caption` if it is said of the table or figure that it stands in."""
+    """A paragraph; `caption` if it is the caption of the table or figure around it."""
 
     prose: Prose
     reference: Reference
@@ -28,7 +27,7 @@ class Heading(NamedTuple):
 
 
 class Code(NamedTuple):
-    """Lines of code."""
+    """A block of code."""
 
     text: str
     language: str
@@ -36,7 +35,7 @@ class Code(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A line across the page."""
+    """A horizontal rule."""
 
     reference: Reference
 
@@ -76,7 +75,7 @@ class Cell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of a table; `head` if it stands in the head."""
+    """A row of a table; `head` if it belongs to the head."""
 
     cells: tuple[Cell, ...]
     reference: Reference
@@ -92,7 +91,7 @@ class Table(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """Pictures with a caption."""
+    """Images with a caption."""
 
     images: tuple[Image, ...]
     caption: Prose
@@ -102,61 +101,56 @@ class Figure(NamedTuple):
 Element = Paragraph | Heading | Code | Rule | Quote | Items | Table | Figure
 
 
-def flat(elements: Iterable[Element], edge: str) -> Prose:
-    """Write elements as one line of text, with `edge` between what would be lines."""
-    return joined((prose for prose in _lines(elements, edge) if prose.text), edge)
+def flat(elements: Iterable[Element], separator: str) -> Prose:
+    """Return elements as one line of text, with `separator` between what would be lines."""
+    return joined((prose for prose in _lines(elements, separator) if prose.text), separator)
 
 
-def _lines(elements: Iterable[Element], edge: str) -> Iterator[Prose]:
+def _lines(elements: Iterable[Element], separator: str) -> Iterator[Prose]:
     for element in elements:
         match element:
             case Paragraph(prose) | Heading(_, prose):
-                yield on_one_line(prose, edge)
+                yield on_one_line(prose, separator)
             case Code(text):
                 lines = (" ".join(line.split()) for line in text.splitlines())
                 yield from (Prose(code_line(line), (), line) for line in lines if line)
             case Quote(inner, _, label, title):
                 if label or title.text:
-                    yield on_one_line(bold(title if title.text else Prose(label, (), label)), edge)
-                yield from _lines(inner, edge)
+                    yield on_one_line(bold(title if title.text else Prose(label, (), label)), separator)
+                yield from _lines(inner, separator)
             case Items():
-                yield from _item_lines(element, edge)
+                yield from _item_lines(element, separator)
             case Table(rows, _, captions):
-                yield from _lines(captions, edge)
+                yield from _lines(captions, separator)
                 yield from (flat([element for cell in row.cells for element in cell.elements], " ") for row in rows)
             case Figure(images, caption):
                 if not caption.text:
-                    words = " ".join(image.alternative for image in images).strip()
-                    caption = Prose(words, (), words)
-                yield on_one_line(caption, edge)
+                    alternative = " ".join(image.alternative for image in images).strip()
+                    caption = Prose(alternative, (), alternative)
+                yield on_one_line(caption, separator)
 
 
-def _item_lines(items: Items, edge: str) -> Iterator[Prose]:
+def _item_lines(items: Items, separator: str) -> Iterator[Prose]:
     number = items.first
     for item in items.items:
-        marker = "" if edge == " " else "- " if number is None else f"{number}. "
+        marker = "" if separator == " " else "- " if number is None else f"{number}. "
         number = None if number is None else number + 1
-        lines = [prose for prose in _lines(item.elements, edge) if prose.text]
+        lines = [prose for prose in _lines(item.elements, separator) if prose.text]
         if lines:
-            yield prefixed(marker + box_of(item), lines[0])
+            yield prefixed(marker + checkbox_of(item), lines[0])
             yield from lines[1:]
 
 
 def code_line(line: str) -> str:
-    """Write a line of code among words."""
+    """Return a line of code as inline code."""
     return f"`` {line} ``" if "`" in line else f"`{line}`"
 
 
-def box_of(item: Item) -> str:
-    """Write the box of a task."""
+def checkbox_of(item: Item) -> str:
+    """Return the checkbox of a task; empty for other items."""
     return "" if item.checked is None else "[x] " if item.checked else "[ ] "
 
 
-def level_of(number: int) -> int:
-    """Give the nearest level that a heading may have."""
-    return min(max(number, _TOP_LEVELS.start), _TOP_LEVELS.stop - 1)
-
-
-def words_in(elements: Sequence[Element]) -> str:
-    """Give the words of elements, without marks."""
-    return flat(elements, " ").shown
+def visible_text(elements: Sequence[Element]) -> str:
+    """Return the visible text of elements."""
+    return flat(elements, " ").visible

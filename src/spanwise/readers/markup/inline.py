@@ -1,4 +1,4 @@
-"""Inline text: words with emphasis, code, links and images, as Markdown, and where each link begins."""
+"""Inline text with emphasis, code, links and images, as Markdown, and the position of each link."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spanwise.documents.document import Link
 
 BREAK: Final = "  \n"
 _UNSEEN: Final = re.compile("[\u00ad\u200b\u2060\ufeff]")
-"""Soft hyphens and marks of no width: nobody sees them, and a search for a word stumbles over them."""
+"""Soft hyphens and zero-width characters: they are invisible, and break searches for a word."""
 _MAY_BE_MARKUP: Final = re.compile(r"[\\`*_\[\]<&~]")
 _MARKUP: Final = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])|`|(?<!\s)\*|\*(?!\s)|(?<![^\W_])_|_(?![^\W_])|\[(?=[^\[\]]*\]\()|\[(?=[\[^!])"
@@ -26,47 +26,46 @@ _ODD_ADDRESS: Final = re.compile(r"[\s<>]")
 
 
 class Image(NamedTuple):
-    """A picture in the text."""
+    """An image in the text."""
 
     source: str
     alternative: str
 
 
 class Prose(NamedTuple):
-    """Inline text in Markdown, where its links begin, what of it is shown, and the pictures in it."""
+    """Inline text in Markdown, its links with their positions, its visible text, and the images in it."""
 
     text: str = ""
     links: tuple[tuple[int, Link], ...] = ()
-    shown: str = ""
+    visible: str = ""
     images: tuple[Image, ...] = ()
-    worded: bool = True  # whether there is more in it than pictures
+    has_text: bool = True  # besides images
 
 
 class _Open:
-    """A mark or link that is open: what it begins with is written only when words follow."""
+    """An open mark or link: its opening syntax is written only when text follows."""
 
     __slots__ = ("place", "said", "sign", "target")
 
     def __init__(self, sign: str, target: str | None = None) -> None:
         self.sign = sign
         self.target = target
-        self.place = -1  # in the text, once it is written
-        self.said = 0  # how many words of the line were there before
+        self.place = -1  # position in the text, once it is written
+        self.said = 0  # number of visible pieces of the line before it
 
 
 class Inline:
-    """Takes words and marks in order and writes them; `take` gives what there is and begins anew."""
+    """A writer that takes text and marks in order; `take` returns what was written and starts over."""
 
     __slots__ = ("_break", "_code", "_coded", "_images", "_length", "_links", "_open", "_pieces", "_said", "_space",
                  "_worded")  # fmt: skip
 
     def __init__(self) -> None:
-        """Begin with nothing."""
         self._open: list[_Open] = []
-        self._coded = 0  # how many elements of code are open
-        self._begin()
+        self._coded = 0  # number of open code elements
+        self._reset()
 
-    def _begin(self) -> None:
+    def _reset(self) -> None:
         self._pieces: list[str] = []
         self._length = 0
         self._said: list[str] = []
@@ -82,14 +81,14 @@ class Inline:
 
     @property
     def breaks(self) -> bool:
-        """Whether a line break is the last thing that came."""
+        """Whether a line break was added last."""
         return self._break
 
-    def words(self, text: str) -> None:
-        """Add text; its white space counts as one space, none at the edges of a line."""
+    def add_text(self, text: str) -> None:
+        """Add text; white space becomes one space, none at the edges of a line."""
         text = without_unseen(text)
         words = text.split()
-        if self._code:  # white space that follows code stays inside of it if more code comes
+        if self._code:  # white space after code stays inside it if more code follows
             self._code += [" " if text[:1].isspace() else "", " ".join(words), " " if text[-1:].isspace() else ""]
             return
         if not words:
@@ -117,7 +116,7 @@ class Inline:
         return bool(self._pieces and self._pieces[-1][-1] == "~") or any(item.sign == "~~" for item in self._open)
 
     def mark(self, sign: str) -> None:
-        """Open emphasis; inside the same or inside code it means nothing more."""
+        """Open emphasis; inside the same emphasis or inside code it has no effect."""
         known = self._coded or any(item.sign == sign for item in self._open)
         self._open.append(_Open("" if known else sign))
 
@@ -128,7 +127,7 @@ class Inline:
         self._open.append(_Open("", None if known else target))
 
     def close(self) -> None:
-        """Close what was opened last."""
+        """Close the mark or link opened last."""
         if self._open:
             item = self._open[-1]
             if item.target is not None:
@@ -137,22 +136,22 @@ class Inline:
             self._open.pop()
 
     def open_code(self) -> None:
-        """Begin a stretch of code."""
+        """Open an element of code."""
         self._coded += 1
 
     def close_code(self) -> None:
-        """End a stretch of code."""
+        """Close an element of code."""
         self._coded = max(0, self._coded - 1)
         if not self._coded:
             self._write_code()
 
     def line_break(self) -> None:
-        """Begin a new line; at the edges of a text there is none."""
+        """Start a new line, unless at the edges of a text."""
         self._write_code()
         self._break = bool(self._pieces)
 
     def image(self, image: Image) -> None:
-        """Add a picture."""
+        """Add an image."""
         self._write_code()
         self._prepare()
         alternative = escaped(" ".join(image.alternative.split()), linked=True)
@@ -161,18 +160,18 @@ class Inline:
         self._images.append(image)
         self._space = False
 
-    def forget(self) -> None:
-        """Forget white space that led to nothing."""
+    def drop_space(self) -> None:
+        """Drop pending white space."""
         self._space = self._break = False
 
     def take(self) -> Prose:
-        """Give what was written; marks that are open are closed there and go on in what comes next."""
+        """Return what was written; open marks are closed there and continue in what comes next."""
         self._write_code()
         for item in reversed(self._open):
             self._end(item)
-        shown = "".join(self._said).strip()
-        prose = Prose("".join(self._pieces), tuple(self._links), shown, tuple(self._images), self._worded)
-        self._begin()
+        visible = "".join(self._said).strip()
+        prose = Prose("".join(self._pieces), tuple(self._links), visible, tuple(self._images), self._worded)
+        self._reset()
         for item in self._open:
             item.place = -1
         return prose
@@ -182,7 +181,7 @@ class Inline:
         self._length += len(piece)
 
     def _prepare_space(self) -> None:
-        """Write the white space that is due."""
+        """Write pending white space."""
         if self._break:
             self._append(BREAK)
             self._said.append(" ")
@@ -192,7 +191,7 @@ class Inline:
         self._space = self._break = False
 
     def _prepare(self) -> None:
-        """Write the white space that is due, and what opens the marks around the next word."""
+        """Write pending white space, and the opening syntax of the marks around the next text."""
         if self._space or self._break:
             self._prepare_space()
         for item in self._open:
@@ -201,13 +200,13 @@ class Inline:
 
     def _start(self, item: _Open) -> None:
         if item.target is not None:
-            if self._pieces and self._pieces[-1].endswith("!"):  # else it would be a picture
+            if self._pieces and self._pieces[-1].endswith("!"):  # else it would be an image
                 self._pieces[-1] = self._pieces[-1][:-1] + "\\!"
                 self._length += 1
             item.place, item.said = self._length, len(self._said)
             self._append("[")
         elif item.sign:
-            if self._pieces and self._pieces[-1] is item.sign:  # it was closed just now: `**a****b**` is no emphasis
+            if self._pieces and self._pieces[-1] is item.sign:  # closed just before: `**a****b**` is no emphasis
                 self._pieces.pop()
                 self._length -= len(item.sign)
                 item.place = self._length
@@ -222,15 +221,15 @@ class Inline:
         if item.place < 0:
             return
         if item.target is not None:
-            shown = "".join(self._said[item.said :]).strip()
-            self._links.append((item.place, Link(item.target, shown)))
+            visible = "".join(self._said[item.said :]).strip()
+            self._links.append((item.place, Link(item.target, visible)))
             self._append(f"]({_address(item.target)})")
         elif item.sign:
             self._append(item.sign)
         item.place = -1
 
     def _write_code(self) -> None:
-        """Write the code that was collected, in as many backticks as it needs."""
+        """Write the collected code, in as many backticks as it needs."""
         if not self._code:
             return
         collected, self._code = "".join(self._code), []
@@ -243,7 +242,7 @@ class Inline:
 
 
 def without_unseen(text: str) -> str:
-    """Take away what nobody sees."""
+    """Return a text without invisible characters."""
     return text if text.isascii() else _UNSEEN.sub("", text)
 
 
@@ -256,7 +255,7 @@ def _code_span(code: str) -> str:
 
 
 def _address(target: str) -> str:
-    """Write an address so that it ends where it ends."""
+    """Return a link target such that Markdown finds its end."""
     target = target.strip()
     if _ODD_ADDRESS.search(target) or target.count("(") != target.count(")"):
         target = target.replace("<", "%3C").replace(">", "%3E").replace("\n", "").replace("\t", "")
@@ -265,7 +264,7 @@ def _address(target: str) -> str:
 
 
 def escaped(text: str, *, linked: bool = False) -> str:
-    """Put a backslash before what would be read as markup, and only there."""
+    """Escape what would be read as markup, and only that."""
     text = _MARKUP.sub(r"\\\g<0>", text)
     return _BRACKET.sub(r"\\\g<0>", text) if linked else text
 
@@ -277,45 +276,45 @@ def _escaped_start(found: re.Match[str]) -> str:
 
 
 def joined(proses: Iterable[Prose], between: str) -> Prose:
-    """Put several together; places of links move along."""
+    """Join several texts; the positions of links move along."""
     proses = tuple(proses)
     if len(proses) == 1:
         return proses[0]
-    pieces, links, shown, images = list[str](), list[tuple[int, Link]](), list[str](), list[Image]()
-    length, worded = 0, False
+    pieces, links, visible, images = list[str](), list[tuple[int, Link]](), list[str](), list[Image]()
+    length, has_text = 0, False
     for prose in proses:
         if pieces:
             pieces.append(between)
             length += len(between)
-        links += [(length + place, link) for place, link in prose.links]
+        links += [(length + position, link) for position, link in prose.links]
         pieces.append(prose.text)
         length += len(prose.text)
-        shown.append(prose.shown)
+        visible.append(prose.visible)
         images += prose.images
-        worded = worded or prose.worded
-    return Prose("".join(pieces), tuple(links), " ".join(filter(None, shown)), tuple(images), worded)
+        has_text = has_text or prose.has_text
+    return Prose("".join(pieces), tuple(links), " ".join(filter(None, visible)), tuple(images), has_text)
 
 
 def bold(prose: Prose) -> Prose:
-    """Write a text in bold, unless some of it is already."""
-    if "**" in prose.text or not prose.worded:
+    """Return a text in bold, unless some of it already is."""
+    if "**" in prose.text or not prose.has_text:
         return prose
     return prefixed("**", prose)._replace(text=f"**{prose.text}**")
 
 
 def prefixed(prefix: str, prose: Prose) -> Prose:
-    """Put something before a text."""
-    links = tuple((place + len(prefix), link) for place, link in prose.links)
+    """Return a text with a prefix."""
+    links = tuple((position + len(prefix), link) for position, link in prose.links)
     return prose._replace(text=prefix + prose.text, links=links)
 
 
-def on_one_line(prose: Prose, edge: str) -> Prose:
-    """Write line breaks in another way; places of links move along."""
-    return _replaced(prose, BREAK, edge)
+def on_one_line(prose: Prose, separator: str) -> Prose:
+    """Replace line breaks by a separator; the positions of links move along."""
+    return _replaced(prose, BREAK, separator)
 
 
 def in_cell(prose: Prose) -> Prose:
-    """Escape the bars of a text that stands in a table."""
+    """Escape the bars in the text of a table cell."""
     return _replaced(prose, "|", "\\|")
 
 
@@ -326,10 +325,10 @@ def _replaced(prose: Prose, old: str, new: str) -> Prose:
 
 
 def moved(prose: Prose, mark: str, by: int) -> tuple[tuple[int, Link], ...]:
-    """Give the links of a text in which every `mark` becomes longer; they come in order, so each is counted once."""
+    """Return the links of a text in which each `mark` grows; links are in order, so each mark is counted once."""
     links, count, reached = list[tuple[int, Link]](), 0, 0
-    for place, link in prose.links:
-        count += prose.text.count(mark, reached, place)
-        reached = place
-        links.append((place + by * count, link))
+    for position, link in prose.links:
+        count += prose.text.count(mark, reached, position)
+        reached = position
+        links.append((position + by * count, link))
     return tuple(links)

@@ -1,4 +1,4 @@
-"""Tables: which ones are only there for the layout, which rows are the head, and cells that span others."""
+"""Tables: which ones are only layout, which rows are the head, and cells that span several columns or rows."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, Final, NamedTuple
 from spanwise.readers.markup.elements import Cell, Heading, Paragraph, Reference, Row, Table, flat
 from spanwise.readers.markup.inline import Prose, in_cell
 
-_EDGE: Final = " <br> "
-_WIDEST: Final = 64  # rows are filled up to this; wider tables would grow with their square
+_LINE_SEPARATOR: Final = " <br> "
+_WIDEST: Final = 64  # rows are padded up to this: wider tables would grow quadratically
 _MOST_HEAD_ROWS: Final = 4
 
 
 def cell_of(elements: list[Any], known: Mapping[str, Any]) -> list[Any]:
-    """Make a cell of what it holds."""
+    """Make a cell of its content."""
     return [Cell(tuple(elements), known.get("columns", 1), known.get("rows", 1), known.get("head", False))]
 
 
 def row_of(elements: list[Any], reference: Reference, *, head: bool) -> list[Any]:
-    """Make a row; what stands between its cells is a cell."""
+    """Make a row; content between its cells becomes a cell."""
     cells = tuple(element if isinstance(element, Cell) else Cell((element,)) for element in elements)
     return [Row(cells, reference, head)] if any(cell.elements for cell in cells) else []
 
 
 def table_of(elements: list[Any], reference: Reference, *, layout: bool) -> list[Any]:
-    """Make a table, or give what it holds if it only lays out the page."""
+    """Make a table, or return its content if it only lays out the page."""
     rows = tuple(
         element if isinstance(element, Row) else Row((element,), reference)
         for element in elements
@@ -33,13 +33,13 @@ def table_of(elements: list[Any], reference: Reference, *, layout: bool) -> list
     )
     captions = [element for element in elements if isinstance(element, Paragraph) and element.caption]
     others = [element for element in elements if element not in captions and not isinstance(element, Row | Cell)]
-    if not rows or layout or _only_lays_out(rows):
+    if not rows or layout or _is_layout(rows):
         inside = [element for row in rows for cell in row.cells for element in cell.elements]
         return [*(caption._replace(caption=False) for caption in captions), *others, *inside]
     return [*others, Table(rows, reference, tuple(caption._replace(caption=False) for caption in captions))]
 
 
-def _only_lays_out(rows: Sequence[Row]) -> bool:
+def _is_layout(rows: Sequence[Row]) -> bool:
     cells = [cell for row in rows for cell in row.cells]
     if any(cell.head for cell in cells) or any(row.head for row in rows):
         return False
@@ -49,7 +49,7 @@ def _only_lays_out(rows: Sequence[Row]) -> bool:
 
 
 class Grid(NamedTuple):
-    """The text of a table, cell by cell, and how many of its rows are the head."""
+    """The cell texts of a table, and the number of its head rows."""
 
     rows: list[list[Prose]]
     head: int
@@ -57,7 +57,7 @@ class Grid(NamedTuple):
 
 
 def grid_of(table: Table) -> Grid:
-    """Lay the cells out; one that spans several has its text in the first, the others are empty."""
+    """Lay out the cells; a spanning cell has its text in the first position, the others are empty."""
     rows = _spread(table.rows)
     width = max(len(row) for row in rows)
     for row in rows:
@@ -67,17 +67,17 @@ def grid_of(table: Table) -> Grid:
 
 def _spread(rows: Sequence[Row]) -> list[list[Prose]]:
     spread: list[list[Prose]] = []
-    spare = 1000 + 4 * sum(len(row.cells) for row in rows)  # empty cells that may be put in, in all
-    below: dict[int, int] = {}  # column: rows that a cell above still reaches down
+    spare = 1000 + 4 * sum(len(row.cells) for row in rows)  # maximum empty cells to insert, in total
+    below: dict[int, int] = {}  # column: rows that a cell above still spans
     for row in rows:
         texts: list[Prose] = []
         reaching, below = below, {}
         for cell in row.cells:
-            spare -= _pass(texts, reaching, below)
+            spare -= _skip_spanned(texts, reaching, below)
             columns = max(1, min(cell.columns, _WIDEST, spare))
             if cell.rows > 1 and spare > 0:
                 below |= {len(texts) + column: cell.rows - 1 for column in range(columns)}
-            texts.append(in_cell(flat(cell.elements, _EDGE)))
+            texts.append(in_cell(flat(cell.elements, _LINE_SEPARATOR)))
             texts += [Prose()] * (columns - 1)
             spare -= columns - 1
         if spare > 0:
@@ -86,18 +86,18 @@ def _spread(rows: Sequence[Row]) -> list[list[Prose]]:
     return spread
 
 
-def _pass(texts: list[Prose], reaching: Mapping[int, int], below: dict[int, int]) -> int:
-    """Put empty cells where cells above reach down, and say how many."""
-    begun = len(texts)
+def _skip_spanned(texts: list[Prose], reaching: Mapping[int, int], below: dict[int, int]) -> int:
+    """Append empty cells where cells above span this row, and return their number."""
+    start = len(texts)
     while left := reaching.get(len(texts)):
         if left > 1:
             below[len(texts)] = left - 1
         texts.append(Prose())
-    return len(texts) - begun
+    return len(texts) - start
 
 
 def _head_rows(rows: Sequence[Row], texts: Sequence[Sequence[Prose]]) -> int:
-    """Count the rows of the head: those said to be, else those of head cells only, else one row in bold."""
+    """Count the head rows: those marked as head, else those of head cells only, else one row in bold."""
     count = 0
     for row in rows[:_MOST_HEAD_ROWS]:
         filled = [cell for cell in row.cells if cell.elements]

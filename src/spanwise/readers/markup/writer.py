@@ -1,4 +1,4 @@
-"""Elements to Markdown: one text that grows, and every range written down as its text is appended."""
+"""The writer of elements as Markdown: every range is recorded as its text is appended."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from spanwise.readers.markup.elements import (
     Reference,
     Rule,
     Table,
-    box_of,
+    checkbox_of,
     flat,
 )
 from spanwise.readers.markup.inline import Prose, moved
 from spanwise.readers.markup.tables import Grid, grid_of
 
-_DEEPEST: Final = 16  # lists and quotes nested deeper are one line: indentation must not grow with the square
+_DEEPEST: Final = 16  # deeper lists and quotes become one line: indentation must not grow quadratically
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 _LAST_NUMBER: Final = 999_999_999
 _LANGUAGE: Final = re.compile(r"[^\s`]+")
@@ -38,7 +38,7 @@ _KINDS: Final[dict[type[Any], str]] = {
 
 
 class Written(NamedTuple):
-    """A block and its range in the text; positions of its parts count from where it starts."""
+    """A block and its range in the text; positions of its parts are relative to its start."""
 
     kind: str
     start: int
@@ -50,35 +50,34 @@ class Written(NamedTuple):
 
 
 class MarkdownWriter:
-    """Writes elements one after the other."""
+    """A writer of elements, one after the other."""
 
     def __init__(self) -> None:
-        """Begin with an empty text."""
         self.blocks: list[Written] = []
         self.links: list[tuple[int, Link]] = []
         self._pieces: list[str] = []
         self._length = 0
         self._prefix = ""
-        self._base = 0  # where the block that is being written begins
+        self._base = 0  # start of the current block
         self._depth = 0
 
     @property
     def text(self) -> str:
-        """All that was written."""
+        """The text written so far."""
         return "".join(self._pieces)
 
     def write(self, elements: Sequence[Element]) -> None:
         """Write elements, each as a block of its own."""
         before: Element | None = None
-        turned = False
+        alternate = False
         for element in _with_captions(elements):
             if self._length:
                 self._append("\n\n")
             start = self._base = self._length
-            turned = _touches(before, element) and not turned
-            parts = self._element(element, turned=turned)
+            alternate = _touches(before, element) and not alternate
+            parts = self._element(element, alternate=alternate)
             level = element.level if isinstance(element, Heading) else None
-            title = element.prose.shown if isinstance(element, Heading) else ""
+            title = element.prose.visible if isinstance(element, Heading) else ""
             kind = _KINDS[type(element)]
             self.blocks.append(Written(kind, start, self._length, level, title, parts, element.reference))
             before = element
@@ -88,7 +87,7 @@ class MarkdownWriter:
         self._length += len(piece)
 
     def _line(self, *, blank: bool = False) -> None:
-        """Begin a new line, after an empty one if that is wanted."""
+        """Start a new line, after an empty one if `blank`."""
         if blank:
             self._append("\n" + self._prefix.rstrip())
         self._append("\n" + self._prefix)
@@ -96,10 +95,10 @@ class MarkdownWriter:
     def _prose(self, prose: Prose) -> None:
         start, wider = self._length, len(self._prefix)
         if prose.links:
-            self.links += [(start + place, link) for place, link in moved(prose, "\n", wider)]
+            self.links += [(start + position, link) for position, link in moved(prose, "\n", wider)]
         self._append(prose.text.replace("\n", "\n" + self._prefix) if wider else prose.text)
 
-    def _element(self, element: Element, *, turned: bool) -> tuple[Part, ...]:
+    def _element(self, element: Element, *, alternate: bool) -> tuple[Part, ...]:
         match element:
             case Paragraph(prose):
                 self._prose(prose)
@@ -119,42 +118,42 @@ class MarkdownWriter:
             case Quote():
                 self._quote(element)
             case Items():
-                return self._items(element, turned=turned)
+                return self._items(element, alternate=alternate)
         return ()
 
     def _inside(self, elements: Sequence[Element], prefix: str) -> tuple[Part, ...]:
-        """Write what stands inside an item or quote, each line after a prefix; the first line has its own."""
+        """Write the content of an item or quote with a prefix on each line but the first, which has its own."""
         outer, self._prefix = self._prefix, self._prefix + prefix
         self._depth += 1
         parts: list[Part] = []
         before: Element | None = None
-        turned = False
+        alternate = False
         for element in _with_captions(elements):
             if before is not None:
                 follows = isinstance(element, Items) and element.first in {None, 1} and isinstance(before, Paragraph)
                 self._line(blank=not follows)
-            turned = _touches(before, element) and not turned
-            parts += self._element(element, turned=turned) if isinstance(element, Items) else ()
+            alternate = _touches(before, element) and not alternate
+            parts += self._element(element, alternate=alternate) if isinstance(element, Items) else ()
             if not isinstance(element, Items):
-                self._element(element, turned=False)
+                self._element(element, alternate=False)
             before = element
         self._prefix = outer
         self._depth -= 1
         return tuple(parts)
 
-    def _items(self, items: Items, *, turned: bool) -> tuple[Part, ...]:
+    def _items(self, items: Items, *, alternate: bool) -> tuple[Part, ...]:
         parts = []
         number = items.first
-        for place, item in enumerate(items.items):
-            if place:
+        for index, item in enumerate(items.items):
+            if index:
                 self._line()
-            parts.append(self._item(item, _marker(number, turned=turned)))
+            parts.append(self._item(item, _marker(number, alternate=alternate)))
             number = None if number is None else min(number + 1, _LAST_NUMBER)
         return tuple(parts)
 
     def _item(self, item: Item, marker: str) -> Part:
         start = self._length - self._base
-        self._append(f"{marker} {box_of(item)}")
+        self._append(f"{marker} {checkbox_of(item)}")
         inner = self._inside(item.elements, " " * (len(marker) + 1))
         return Part(start, self._length - self._base, inner, item.reference)
 
@@ -182,12 +181,12 @@ class MarkdownWriter:
     def _figure(self, figure: Figure) -> None:
         self._append("<figure>")
         for image in figure.images:
-            words = f' alt="{escape(" ".join(image.alternative.split()))}"' if image.alternative.strip() else ""
-            self._append(f'<img src="{escape(image.source)}"{words}>')
+            alt = f' alt="{escape(" ".join(image.alternative.split()))}"' if image.alternative.strip() else ""
+            self._append(f'<img src="{escape(image.source)}"{alt}>')
         if figure.caption.text:
             self._append("<figcaption>")
             self.links += [(self._length, link) for _, link in figure.caption.links]
-            self._append(escape(figure.caption.shown, quote=False) + "</figcaption>")
+            self._append(escape(figure.caption.visible, quote=False) + "</figcaption>")
         self._append("</figure>")
 
     def _table(self, table: Table) -> tuple[Part, ...]:
@@ -201,7 +200,7 @@ class MarkdownWriter:
         return tuple(parts)
 
     def _head(self, grid: Grid, table: Table) -> Part:
-        """Write the head and the line below it; without a head its cells are empty."""
+        """Write the head and the delimiter row; without a head its cells are empty."""
         start = self._length - self._base
         first = grid.rows[0] if grid.head else []
         self._row([*first, *[Prose()] * (grid.width - len(first))])
@@ -221,22 +220,22 @@ class MarkdownWriter:
             self._append(" |")
 
 
-def _marker(number: int | None, *, turned: bool) -> str:
-    """Write the marker of an item; `turned` is the other one of two that mean the same."""
+def _marker(number: int | None, *, alternate: bool) -> str:
+    """Return the marker of an item; `alternate` selects the other of two equivalent ones."""
     if number is None:
-        return "*" if turned else "-"
-    return f"{number}{')' if turned else '.'}"
+        return "*" if alternate else "-"
+    return f"{number}{')' if alternate else '.'}"
 
 
 def _touches(before: Element | None, element: Element) -> bool:
-    """Whether two lists would be read as one: the second then has other markers."""
+    """Whether two lists would be read as one, so that the second needs other markers."""
     return (
         isinstance(before, Items) and isinstance(element, Items) and (before.first is None) == (element.first is None)
     )
 
 
 def _with_captions(elements: Sequence[Element]) -> list[Element]:
-    """Put the captions of tables before them."""
+    """Return the elements with captions before their tables."""
     if not any(isinstance(element, Table) and element.captions for element in elements):
         return list(elements)
     written: list[Element] = []
@@ -246,30 +245,30 @@ def _with_captions(elements: Sequence[Element]) -> list[Element]:
 
 
 def _not_closed(prose: Prose) -> Prose:
-    """Keep a `#` at the end of a heading: it would be read as the closing mark."""
-    bare = prose.text.rstrip("#")
-    if bare == prose.text or (bare and not bare.endswith(" ")):
+    """Escape a `#` at the end of a heading: it would be read as a closing sequence."""
+    unclosed = prose.text.rstrip("#")
+    if unclosed == prose.text or (unclosed and not unclosed.endswith(" ")):
         return prose
-    return prose._replace(text=f"{bare}\\{prose.text[len(bare) :]}")
+    return prose._replace(text=f"{unclosed}\\{prose.text[len(unclosed) :]}")
 
 
-def reading_of(
+def read_result(
     elements: Sequence[Element], found: dict[str, Any], left_out: Sequence[LeftOut], headings: Sequence[str] = ()
 ) -> ReadResult:
-    """Write elements and give the whole reading; `headings` are names that stand above all of it."""
-    scribe = MarkdownWriter()
-    scribe.write(elements)
-    text = scribe.text
+    """Write elements and return the result; `headings` are put above every heading path."""
+    writer = MarkdownWriter()
+    writer.write(elements)
+    text = writer.text
     builder = Builder(text)
-    for block in scribe.blocks:
+    for block in writer.blocks:
         builder.add(block.kind, block.start, block.end, block.level, block.title, block.parts, block.reference)
     builder.finish()
     blocks = builder.blocks
     if headings:
         blocks = [block._replace(headings_path=(*headings, *block.headings_path)) for block in blocks]
     found = dict(found)
-    if scribe.links:
-        links = sorted(scribe.links, key=lambda item: item[0])
+    if writer.links:
+        links = sorted(writer.links, key=lambda item: item[0])
         found["links"] = tuple(link for _, link in links)
-        return ReadResult(text, tuple(blocks), found, (), tuple(left_out), tuple(place for place, _ in links))
+        return ReadResult(text, tuple(blocks), found, (), tuple(left_out), tuple(position for position, _ in links))
     return ReadResult(text, tuple(blocks), found, (), tuple(left_out))

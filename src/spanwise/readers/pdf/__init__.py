@@ -1,8 +1,8 @@
-"""PDF: pages of placed characters to Markdown text with headings, lists, tables, code and figures.
+"""PDF: pages of positioned characters to Markdown text with headings, lists, tables, code and figures.
 
-PDFium gives the characters in the order in which the file writes them, and that order is kept. Everything else is
-worked out here: `words` and `drawings` are what stands on a page, `contents` are its lines, tables and pictures,
-`layout` groups lines into elements, `furniture` and `headings` look at all pages at once, `writing` makes the text.
+PDFium returns the characters in the order in which the file writes them, and that order is kept. The rest is derived
+here: `words` and `drawings` read what is on a page, `page_contents` finds its lines, tables and pictures, `layout`
+groups lines into elements, `furniture` and `headings` look at all pages at once, `writer` writes the text.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from spanwise.readers.pdf.furniture import Furniture, furniture_of, repeated_pic
 from spanwise.readers.pdf.headings import Entry, set_headings
 from spanwise.readers.pdf.hyphens import Vocabulary
 from spanwise.readers.pdf.layout import Element, Habits, elements_of
-from spanwise.readers.pdf.metadata import outline_of, said_of
+from spanwise.readers.pdf.metadata import metadata_of, outline_of
 from spanwise.readers.pdf.page_contents import Contents, Picture, contents_of, empty_contents
 from spanwise.readers.pdf.pdfium import opened
 from spanwise.readers.pdf.tables import Table
-from spanwise.readers.pdf.writer import MarkdownWriter, Written
+from spanwise.readers.pdf.writer import MarkdownWriter, WrittenBlock
 
 if TYPE_CHECKING:
     import pypdfium2
@@ -36,19 +36,19 @@ _BETWEEN: Final = "\n\n"
 def read_pdf(
     data: bytes, name: str, password: str | None = None, figures: str | os.PathLike[str] | None = None
 ) -> ReadResult:
-    """Read a PDF file; its figures are written to a folder if one is named."""
+    """Read a PDF file; write its figures to the folder `figures` if one is given."""
     with opened(data, name, password) as document:
         pages, broken = _pages(document)
-        found = said_of(document)
+        metadata = metadata_of(document)
         outline = outline_of(document)
-        reading = _read(name, pages, broken, found, outline, _figure_names(data, name, figures))
+        result = _read(name, pages, broken, metadata, outline, _figure_prefix(data, name, figures))
         if figures is not None:
-            save_figures(document, reading.blocks, Path(figures))
-    return reading
+            save_figures(document, result.blocks, Path(figures))
+    return result
 
 
-def _figure_names(data: bytes, name: str, folder: str | os.PathLike[str] | None) -> str:
-    """Give what the names of all figures begin with; in a folder, two files of one name keep theirs apart."""
+def _figure_prefix(data: bytes, name: str, folder: str | os.PathLike[str] | None) -> str:
+    """Return the start of all figure names; in a folder, a hash keeps those of two files with one name apart."""
     stem = "figure" if name == "-" else PurePosixPath(name).stem
     if folder is None:
         return stem
@@ -59,30 +59,30 @@ def _read(
     name: str,
     pages: list[Contents],
     broken: list[LeftOut],
-    found: dict[str, Any],
+    metadata: dict[str, Any],
     outline: list[Entry],
-    figures: str,
+    figure_prefix: str,
 ) -> ReadResult:
     if not any(page.lines or any(isinstance(item, Table) for item in page.items) for page in pages):
-        raise _wordless(name, pages, broken)
+        raise _no_text_error(name, pages, broken)
     habits = Habits(pages)
     furniture = furniture_of(pages, habits.size)
     skipped = {id(item.line) for item in furniture} | {id(picture) for _, picture in repeated_pictures(pages)}
     elements = [with_captions(elements_of(page, skipped, habits)) for page in pages]
     set_headings(elements, habits, outline)
-    written = _written(pages, elements, figures)
+    written = _write_pages(pages, elements, figure_prefix)
     left_out = [
-        *map(_left_out, furniture, [pages[item.page - 1] for item in furniture]),
+        *map(_left_out_line, furniture, [pages[item.page - 1] for item in furniture]),
         *broken,
-        *_unseen(pages),
-        *_hidden(pages),
-        *(_ornament(page, picture) for page, picture in repeated_pictures(pages)),
+        *_pages_without_text(pages),
+        *_hidden_text(pages),
+        *(_left_out_picture(page, picture) for page, picture in repeated_pictures(pages)),
     ]
-    return _reading(written, [page.links for page in pages], found, tuple(left_out))
+    return _joined(written, [page.links for page in pages], metadata, tuple(left_out))
 
 
 def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[LeftOut]]:
-    """Read all pages; one that can't be read is empty, and said to be so."""
+    """Read all pages; one that can't be read is empty and reported as left out."""
     import pypdfium2
 
     pages: list[Contents] = []
@@ -101,7 +101,7 @@ def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[LeftOu
     return pages, broken
 
 
-def _wordless(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -> UnreadableError:
+def _no_text_error(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -> UnreadableError:
     if broken and len(broken) == len(pages):
         return UnreadableError(name, "is damaged: none of its pages can be read")
     pictured = sum(page.pictured or bool(page.items) for page in pages)
@@ -115,28 +115,28 @@ def _wordless(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -
     return UnreadableError(name, f"has no text: {empty}")
 
 
-def _written(
-    pages: Sequence[Contents], elements: Sequence[Sequence[Element]], stem: str
-) -> list[tuple[int, list[Written]]]:
+def _write_pages(
+    pages: Sequence[Contents], elements: Sequence[Sequence[Element]], figure_prefix: str
+) -> list[tuple[int, list[WrittenBlock]]]:
     vocabulary = Vocabulary()
     for page in pages:
         vocabulary.learn(page.lines)
     vocabulary.decide()
     done = []
     last: Table | None = None
-    for page, own in zip(pages, elements, strict=True):
-        scribe = MarkdownWriter(
-            page.number, page.frame, vocabulary, lambda number, count: f"{stem}-p{number}-{count}.png"
+    for page, page_elements in zip(pages, elements, strict=True):
+        writer = MarkdownWriter(
+            page.number, page.frame, vocabulary, lambda number, count: f"{figure_prefix}-p{number}-{count}.png"
         )
-        first = own[0].table if own else None
-        headless = first is not None and last is not None and _goes_on(last, first)
-        done.append((page.number, list(scribe.written(own, headless=headless))))
-        last = own[-1].table if own else None
+        first = page_elements[0].table if page_elements else None
+        headless = first is not None and last is not None and _continues(last, first)
+        done.append((page.number, list(writer.blocks(page_elements, headless=headless))))
+        last = page_elements[-1].table if page_elements else None
     return done
 
 
-def _goes_on(before: Table, table: Table) -> bool:
-    """Whether a table goes on with the one at the end of the page before, without its head."""
+def _continues(before: Table, table: Table) -> bool:
+    """Whether a table continues the one at the end of the page before, without repeating its header."""
     if len(before.rows[0]) != len(table.rows[0]) or table.rows[0] == before.rows[0] or table.headed:
         return False
     return len(before.columns) == len(table.columns) and all(
@@ -144,19 +144,19 @@ def _goes_on(before: Table, table: Table) -> bool:
     )
 
 
-def _left_out(item: Furniture, page: Contents) -> LeftOut:
-    box = page.frame.back(item.line.box)
+def _left_out_line(item: Furniture, page: Contents) -> LeftOut:
+    box = page.frame.from_upright(item.line.box)
     reference = {"page": item.page, "bbox": [round(value, 1) for value in box]}
     return LeftOut(item.reason, item.line.text, reference, usual=True)
 
 
-def _ornament(page: Contents, picture: Picture) -> LeftOut:
-    reference = {"page": page.number, "bbox": [round(value, 1) for value in page.frame.back(picture.box)]}
+def _left_out_picture(page: Contents, picture: Picture) -> LeftOut:
+    reference = {"page": page.number, "bbox": [round(value, 1) for value in page.frame.from_upright(picture.box)]}
     return LeftOut("picture on many pages", "", reference, usual=True)
 
 
-def _unseen(pages: Sequence[Contents]) -> list[LeftOut]:
-    """Say which pages are pictures without text."""
+def _pages_without_text(pages: Sequence[Contents]) -> list[LeftOut]:
+    """Return the pages that are pictures without text."""
     return [
         LeftOut(f"page {page.number} is a picture without text, as of a scan", "", {"page": page.number})
         for page in pages
@@ -164,8 +164,8 @@ def _unseen(pages: Sequence[Contents]) -> list[LeftOut]:
     ]
 
 
-def _hidden(pages: Sequence[Contents]) -> list[LeftOut]:
-    """Give the text that stands outside of the pages as they are shown."""
+def _hidden_text(pages: Sequence[Contents]) -> list[LeftOut]:
+    """Return the text outside the visible area of the pages."""
     return [
         LeftOut("text outside of the page", page.hidden, {"page": page.number}, usual=True)
         for page in pages
@@ -173,20 +173,20 @@ def _hidden(pages: Sequence[Contents]) -> list[LeftOut]:
     ]
 
 
-def _reading(
-    pages: Sequence[tuple[int, list[Written]]],
+def _joined(
+    pages: Sequence[tuple[int, list[WrittenBlock]]],
     links: Sequence[Sequence[Link]],
-    found: dict[str, Any],
+    metadata: dict[str, Any],
     left_out: tuple[LeftOut, ...],
 ) -> ReadResult:
-    """Put the pages together."""
+    """Join the pages into one text with blocks, pages and links."""
     builder = Builder("")
     texts: list[str] = []
     ranges: list[Page] = []
-    kept: list[Link] = []
-    places: list[int] = []
+    kept_links: list[Link] = []
+    starts: list[int] = []
     start = 0
-    for (number, blocks), own in zip(pages, links, strict=True):
+    for (number, blocks), page_links in zip(pages, links, strict=True):
         text = _BETWEEN.join(block.text for block in blocks)
         builder.begin_page(number, text, start)
         reached = 0
@@ -194,18 +194,18 @@ def _reading(
             builder.add(
                 block.kind, reached, reached + len(block.text), block.level, block.title, block.parts, block.source_ref
             )
-            for place, link in block.links:
-                kept.append(own[link])
-                places.append(start + reached + place)
+            for offset, link in block.links:
+                kept_links.append(page_links[link])
+                starts.append(start + reached + offset)
             reached += len(block.text) + len(_BETWEEN)
         builder.finish()
         texts.append(text)
         ranges.append(Page(number, start, start + len(text)))
         start += len(text) + len(_BETWEEN)
-    if "title" not in found:
+    if "title" not in metadata:
         names = (block.headings_path[-1] for block in builder.blocks if block.level and block.headings_path)
         if title := next(names, None):
-            found["title"] = title
-    if kept:
-        found["links"] = tuple(kept)
-    return ReadResult(_BETWEEN.join(texts), tuple(builder.blocks), found, tuple(ranges), left_out, tuple(places))
+            metadata["title"] = title
+    if kept_links:
+        metadata["links"] = tuple(kept_links)
+    return ReadResult(_BETWEEN.join(texts), tuple(builder.blocks), metadata, tuple(ranges), left_out, tuple(starts))

@@ -1,8 +1,8 @@
-"""Tables without rules between their columns: found by cells that stand in rows and columns.
+"""Tables without rules between their columns: found by cells that are aligned in rows and columns.
 
 A file writes a table cell by cell: after the last line of a cell the next one begins further right, beside the first.
-False alarms cost more than a table that is read as lines: what looks like prose in columns, like a list or like a
-table of contents is left alone.
+A false positive costs more than a table that is read as lines: what may be prose in columns, a list or a table of
+contents is left alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from spanwise.readers.pdf.columns import Column, columns_of, home_of
+from spanwise.readers.pdf.columns import Column, column_at, columns_of
 from spanwise.readers.pdf.drawings import Drawings
 from spanwise.readers.pdf.geometry import Box, around
 from spanwise.readers.pdf.lines import Line, split_at_gaps
@@ -24,13 +24,13 @@ from spanwise.readers.pdf.words import Word
 _LEADER: Final = re.compile(r"(?:\.\s?){4,}|…{2,}|_{4,}")
 _MARKER: Final = re.compile(r"(?:[•◦▪▫●○■□◆◇▶►➢➤✓✔‣⁃∙·–—*-]|\(?[0-9a-zA-Z]{1,4}[.)])\Z")
 _LONGEST_CELL: Final = 45  # characters on average, of cells of one line: longer ones are prose beside prose
-_LONGEST_BLOCK: Final = 220  # the same where cells of several lines stand beside each other in every row
+_LONGEST_BLOCK: Final = 220  # the same for cells of several lines
 _FEWEST_ROWS: Final = 3
 _FEWEST_PROSE_ROWS: Final = 4
 _LEAST_PROSE: Final = 12  # characters on average: shorter lines are cells
-_FARTHEST: Final = 3.2  # heights: rows that are farther apart are no rows of one table
+_FARTHEST: Final = 3.2  # heights: rows that are farther apart are not of one table
 _HIGHEST: Final = 160.0  # points: a higher row is a page in columns
-_NEXT_LINE: Final = 1.6  # of the size: how far lines of one cell stand apart
+_NEXT_LINE: Final = 1.6  # of the size: the largest line distance in one cell
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class _Row:
     """Cells beside each other, each a list of lines."""
 
     cells: list[list[Line]]
-    numbers: set[int] = field(default_factory=set)
+    line_indices: set[int] = field(default_factory=set)
 
     @property
     def box(self) -> Box:
@@ -50,7 +50,7 @@ class _Row:
 
 
 def aligned_tables(lines: Sequence[Line], drawings: Drawings) -> list[tuple[Table, set[int]]]:
-    """Find tables among lines that follow one another; with the numbers of their lines."""
+    """Return the tables among consecutive lines, with the indices of their lines."""
     found: list[tuple[Table, set[int]]] = []
     for rows in _runs(_rows(lines)):
         if _prose_columns(rows):
@@ -59,7 +59,7 @@ def aligned_tables(lines: Sequence[Line], drawings: Drawings) -> list[tuple[Tabl
         while len(rows) - first >= _FEWEST_ROWS - 1:
             table = _table(rows[first:], drawings)
             if table:
-                found.append((table, {number for row in rows[first:] for number in row.numbers}))
+                found.append((table, {line_index for row in rows[first:] for line_index in row.line_indices}))
                 break
             first += 1
             while first < len(rows) and len(rows[first].cells) < 2:
@@ -68,25 +68,25 @@ def aligned_tables(lines: Sequence[Line], drawings: Drawings) -> list[tuple[Tabl
 
 
 def written_across(lines: Sequence[Line]) -> list[Line]:
-    """Give lines in reading order where a file writes columns of prose across, line by line."""
-    ordered: dict[int, list[Line]] = {}  # by the number of the first line that they replace
+    """Return lines in reading order where a file writes columns of prose across, line by line."""
+    ordered: dict[int, list[Line]] = {}  # by the index of the first line that they replace
     replaced: set[int] = set()
     for rows in _runs(_rows(lines)):
         if columns := _prose_columns(rows):
             pieces = [piece for row in rows for cell in row.cells for piece in cell]
-            numbers = {number for row in rows for number in row.numbers}
-            homes = [home_of(piece.box.left, piece.box.right, columns) for piece in pieces]
-            order = sorted(range(len(pieces)), key=homes.__getitem__)  # inside a column the order stays
-            ordered[min(numbers)] = [pieces[index] for index in order]
-            replaced |= numbers
+            line_indices = {line_index for row in rows for line_index in row.line_indices}
+            piece_columns = [column_at(piece.box.left, piece.box.right, columns) for piece in pieces]
+            order = sorted(range(len(pieces)), key=piece_columns.__getitem__)  # inside a column the order stays
+            ordered[min(line_indices)] = [pieces[index] for index in order]
+            replaced |= line_indices
     done: list[Line] = []
-    for number, line in enumerate(lines):
-        done += ordered.get(number, [line] if number not in replaced else [])
+    for line_index, line in enumerate(lines):
+        done += ordered.get(line_index, [line] if line_index not in replaced else [])
     return done
 
 
 def _prose_columns(rows: Sequence[_Row]) -> list[Column]:
-    """Give the columns of rows that are lines of prose beside each other; none for anything else."""
+    """Return the columns of rows that are lines of prose beside each other; empty for anything else."""
     single = sum(all(len(cell) == 1 for cell in row.cells) for row in rows)
     if len(rows) < _FEWEST_PROSE_ROWS or single < 0.6 * len(rows):
         return []
@@ -96,21 +96,21 @@ def _prose_columns(rows: Sequence[_Row]) -> list[Column]:
     cells = [line for row in rows for cell in row.cells for line in cell]
     letters = sum(len(cell.text) for cell in cells) / len(cells)
     wide = sum(cell.box.width > 0.8 * _width(cell, columns) for cell in cells)
-    going = sum(cell.text[0].islower() for cell in cells)
+    lowercase = sum(cell.text[0].islower() for cell in cells)
     cased = sum(cell.text[0].isalpha() and cell.text[0].lower() != cell.text[0].upper() for cell in cells)
-    flows = going >= 0.4 * cased if cased >= 0.5 * len(cells) else wide >= 0.7 * len(cells)
+    flows = lowercase >= 0.4 * cased if cased >= 0.5 * len(cells) else wide >= 0.7 * len(cells)
     return columns if flows and letters >= _LEAST_PROSE and wide >= 0.6 * len(cells) else []
 
 
 def _width(cell: Line, columns: Sequence[Column]) -> float:
-    left, right = columns[home_of(cell.box.left, cell.box.right, columns)]
+    left, right = columns[column_at(cell.box.left, cell.box.right, columns)]
     return right - left
 
 
 def _rows(lines: Sequence[Line]) -> Iterator[_Row | None]:
-    """Group lines into rows of cells; None stands where no table can go on."""
+    """Yield lines as rows of cells, and None where no table can continue."""
     row: _Row | None = None
-    for number, line in enumerate(lines):
+    for line_index, line in enumerate(lines):
         if not line.upright or line.mono or _LEADER.search(line.text):
             yield from (row, None)
             row = None
@@ -118,18 +118,18 @@ def _rows(lines: Sequence[Line]) -> Iterator[_Row | None]:
         for index, piece in enumerate(split_at_gaps(line)):
             if row is None:
                 row = _Row([[piece]])
-            elif index == 0 and _goes_on(row.cells[-1], piece):
+            elif index == 0 and _continues(row.cells[-1], piece):
                 row.cells[-1].append(piece)
             elif _is_beside(row, piece):
                 row.cells.append([piece])
             else:
                 yield row
                 row = _Row([[piece]])
-            row.numbers.add(number)
+            row.line_indices.add(line_index)
     yield row
 
 
-def _goes_on(cell: list[Line], piece: Line) -> bool:
+def _continues(cell: list[Line], piece: Line) -> bool:
     last = cell[-1]
     step = piece.box.bottom - last.box.bottom
     return abs(piece.box.left - cell[0].box.left) < 0.8 * piece.size and 0 < step <= _NEXT_LINE * piece.size
@@ -145,7 +145,7 @@ def _is_beside(row: _Row, piece: Line) -> bool:
 
 
 def _runs(rows: Iterator[_Row | None]) -> Iterator[list[_Row]]:
-    """Give rows that may be one table: close to each other, with several cells, or one that is narrow between such."""
+    """Yield rows that may be one table: close together, with several cells, or a narrow one between such."""
     run: list[_Row] = []
     for row in rows:
         if row is not None and run and _follows(run, row):
@@ -188,7 +188,7 @@ def _table(rows: Sequence[_Row], drawings: Drawings) -> Table | None:
 def _in_columns(row: _Row, columns: Sequence[Column]) -> list[list[Word]]:
     cells: list[list[Word]] = [[] for _ in columns]
     for word in row.words:
-        cells[home_of(word.box.left, word.box.right, columns)].append(word)
+        cells[column_at(word.box.left, word.box.right, columns)].append(word)
     return cells
 
 
@@ -198,10 +198,10 @@ def _is_table(texts: Sequence[list[list[Word]]], rows: Sequence[_Row], width: in
         return False
     if sum(len(row.cells) > 1 for row in rows) < min(_FEWEST_ROWS, len(rows)):
         return False
-    words = [" ".join(word.text for word in cell) for cells in texts for cell in cells if cell]
+    cell_texts = [" ".join(word.text for word in cell) for cells in texts for cell in cells if cell]
     blocks = sum(any(len(cell) > 1 for cell in row.cells) for row in rows)
     longest = _LONGEST_BLOCK if blocks and len(rows) >= _FEWEST_ROWS else _LONGEST_CELL
-    if sum(map(len, words)) / len(words) > longest:
+    if sum(map(len, cell_texts)) / len(cell_texts) > longest:
         return False
     firsts = [" ".join(word.text for word in cells[0]) for cells in texts if cells[0]]
     if sum(bool(_MARKER.match(first)) for first in firsts) > 0.5 * len(firsts):
@@ -212,7 +212,7 @@ def _is_table(texts: Sequence[list[list[Word]]], rows: Sequence[_Row], width: in
 
 
 def _is_straight(texts: Sequence[list[list[Word]]]) -> bool:
-    """Whether both of two columns have an edge that nearly all rows keep."""
+    """Whether both of two columns have an edge at which nearly all rows are aligned."""
     for column in range(2):
         cells = [around(word.box for word in row[column]) for row in texts if row[column]]
         sides = [cell.left for cell in cells], [cell.right for cell in cells]
@@ -222,18 +222,18 @@ def _is_straight(texts: Sequence[list[list[Word]]]) -> bool:
 
 
 def _whole_rows(texts: list[list[list[Word]]], rows: Sequence[_Row]) -> tuple[list[list[list[Word]]], list[Box]]:
-    """Join lines that are one row: fewer cells than half, close below the line before, and nothing in the first."""
+    """Join lines of one row: under half of the cells filled, not the first, and close below the line before."""
     merged: list[list[list[Word]]] = []
     boxes: list[Box] = []
-    places = [row.box for row in rows]
-    gaps = [below.top - above.bottom for above, below in pairwise(places)]
+    row_boxes = [row.box for row in rows]
+    gaps = [below.top - above.bottom for above, below in pairwise(row_boxes)]
     usual = median(gaps) if gaps else 0.0
-    for index, (cells, row, box) in enumerate(zip(texts, rows, places, strict=True)):
+    for index, (cells, row, box) in enumerate(zip(texts, rows, row_boxes, strict=True)):
         tight = index > 0 and gaps[index - 1] < min(0.35 * row.cells[0][0].box.height, usual - 1)
         sparse = sum(map(bool, cells)) * 2 < len(cells) or len(row.cells) == 1
         if merged and tight and sparse and not cells[0]:
-            for home, cell in zip(merged[-1], cells, strict=True):
-                home += cell
+            for target, cell in zip(merged[-1], cells, strict=True):
+                target += cell
             boxes[-1] = around((boxes[-1], box))
         else:
             merged.append([list(cell) for cell in cells])
@@ -244,7 +244,7 @@ def _whole_rows(texts: list[list[list[Word]]], rows: Sequence[_Row]) -> tuple[li
 def _is_head(
     rows: Sequence[list[list[Word]]], texts: Sequence[tuple[str, ...]], boxes: Sequence[Box], drawings: Drawings
 ) -> bool:
-    """Whether the first row is a head: bold above what isn't, under a rule of its own, or words above numbers."""
+    """Whether the first row is a header: bold above other weights, above a rule, or text above numbers."""
     first = [word for cell in rows[0] for word in cell]
     rest = [word for row in rows[1:] for cell in row for word in cell]
     if all(word.style.bold for word in first) and not all(word.style.bold for word in rest):

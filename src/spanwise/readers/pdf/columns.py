@@ -1,4 +1,4 @@
-"""The columns of a table that has no rules between them, and its rows where there are none between these either."""
+"""The columns of a table without rules between them, and its rows if these have no rules either."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Final
 
 from spanwise.readers.pdf.words import Word
 
-_LEAST_GAP: Final = 0.3  # of the size: narrower is a space
-_WIDE_GAP: Final = 1.0  # of the size: what parts columns in most rows
+_LEAST_GAP: Final = 0.3  # of the size: a narrower gap is a space
+_WIDE_GAP: Final = 1.0  # of the size: what separates columns in most rows
 _NUMBER: Final = re.compile(r"[-+±~<>≤≥$€£¥%(]*\d[\d.,:/\s%)(±×x-]*[a-zA-Z%€]{0,3}\)?|[-–—]|n/?a", re.IGNORECASE)
 FEW_RULES: Final = 4
-"""A table with no more level rules has them around its head and at its end, not between rows."""
+"""A table with no more horizontal rules has them around its header and at its end, not between rows."""
 
 Column = tuple[float, float]
 
 
 def columns_of(rows: Sequence[Sequence[Word]]) -> list[Column]:
-    """Find the stretches of the width that hold words, parted by gaps that go through all rows."""
+    """Return the horizontal ranges that hold words, separated by gaps through all rows."""
     words = [word for row in rows for word in row]
     if not words:
         return []
@@ -30,21 +30,21 @@ def columns_of(rows: Sequence[Sequence[Word]]) -> list[Column]:
             columns[-1] = columns[-1][0], max(columns[-1][1], right)
         else:
             columns.append((left, right))
-    return _real(columns, rows, size)
+    return _without_chance_gaps(columns, rows, size)
 
 
-def _real(columns: list[Column], rows: Sequence[Sequence[Word]], size: float) -> list[Column]:
-    """Join columns that only chance parts: where there are words on both sides, they stand close together."""
-    real = columns[:1]
+def _without_chance_gaps(columns: list[Column], rows: Sequence[Sequence[Word]], size: float) -> list[Column]:
+    """Join columns separated only by chance: in rows with words on both sides, these are close together."""
+    kept = columns[:1]
     for column in columns[1:]:
-        if _is_parted(real[-1], column, rows, size):
-            real.append(column)
+        if _are_separate(kept[-1], column, rows, size):
+            kept.append(column)
         else:
-            real[-1] = real[-1][0], column[1]
-    return real
+            kept[-1] = kept[-1][0], column[1]
+    return kept
 
 
-def _is_parted(before: Column, after: Column, rows: Sequence[Sequence[Word]], size: float) -> bool:
+def _are_separate(before: Column, after: Column, rows: Sequence[Sequence[Word]], size: float) -> bool:
     gaps, alone = [], 0
     for row in rows:
         lefts = [word.box.right for word in row if before[0] <= word.box.left <= before[1]]
@@ -58,8 +58,8 @@ def _is_parted(before: Column, after: Column, rows: Sequence[Sequence[Word]], si
     return median(gaps) >= _WIDE_GAP * size or alone >= 0.4 * (len(gaps) + alone)
 
 
-def home_of(left: float, right: float, columns: Sequence[Column]) -> int:
-    """Give the column that a stretch belongs to: the one that it shares most with, else the nearest."""
+def column_at(left: float, right: float, columns: Sequence[Column]) -> int:
+    """Return the index of the column that overlaps a range most, else of the nearest one."""
 
     def cost(index: int) -> float:
         low, high = columns[index]
@@ -70,7 +70,7 @@ def home_of(left: float, right: float, columns: Sequence[Column]) -> int:
 
 
 def visual_rows(words: Sequence[Word]) -> list[list[Word]]:
-    """Group words that stand beside each other, from top to bottom; in a row they keep their order."""
+    """Group words that are beside each other, from top to bottom; in a row they keep their order."""
     rows: list[list[Word]] = []
     reach = -1e9
     for word in sorted(words, key=lambda word: word.box.middle):
@@ -84,15 +84,15 @@ def visual_rows(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def are_rows(lines: Sequence[Sequence[Word]], columns: Sequence[Column]) -> bool:
-    """Whether lines between two rules are rows of their own, and not the lines of one: numbers aren't wrapped."""
+    """Whether lines between two rules are separate rows and not the lines of one: numbers aren't wrapped."""
     if len(lines) < 2 or len(columns) < 3:
         return False
     full = numbers = cells = 0
     for line in lines:
         texts: dict[int, str] = {}
         for word in line:
-            home = home_of(word.box.left, word.box.right, columns)
-            texts[home] = texts.get(home, "") + word.text
+            index = column_at(word.box.left, word.box.right, columns)
+            texts[index] = texts.get(index, "") + word.text
         full += len(texts) >= 0.6 * len(columns)
         cells += len(texts)
         numbers += sum(_NUMBER.fullmatch(text) is not None for text in texts.values())
@@ -100,14 +100,14 @@ def are_rows(lines: Sequence[Sequence[Word]], columns: Sequence[Column]) -> bool
 
 
 def rows_between(lines: list[list[Word]], columns: Sequence[Column], *, few: bool) -> list[list[Word]]:
-    """Part what stands between two rules into rows, if it is more than one."""
+    """Split the lines between two rules into rows, if they are more than one."""
     if are_rows(lines, columns):
         return lines
     if not few or len(lines) < 3:
         return [[word for line in lines for word in line]]
     rows: list[list[Word]] = []
     for line in lines:
-        first = any(home_of(word.box.left, word.box.right, columns) == 0 for word in line)
+        first = any(column_at(word.box.left, word.box.right, columns) == 0 for word in line)
         if rows and not first:
             rows[-1] = rows[-1] + line
         else:
@@ -115,9 +115,9 @@ def rows_between(lines: list[list[Word]], columns: Sequence[Column], *, few: boo
     return rows
 
 
-def in_cells(row: Sequence[Word], columns: Sequence[Column], numbers: dict[int, int]) -> dict[int, list[int]]:
-    """Give the numbers of a row's words by column."""
+def in_cells(row: Sequence[Word], columns: Sequence[Column], indices: dict[int, int]) -> dict[int, list[int]]:
+    """Return the indices of a row's words by column."""
     cells: dict[int, list[int]] = {}
     for word in row:
-        cells.setdefault(home_of(word.box.left, word.box.right, columns), []).append(numbers[id(word)])
+        cells.setdefault(column_at(word.box.left, word.box.right, columns), []).append(indices[id(word)])
     return {column: sorted(cell) for column, cell in cells.items()}

@@ -1,4 +1,4 @@
-"""What is drawn on a page besides text: rules, filled areas, dots that serve as bullets, pictures."""
+"""The drawings of a page: rules, filled areas, dots that serve as bullets, and pictures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _PATH, _IMAGE, _FORM = 2, 3, 5
 _DRAWN: Final = frozenset({_PATH, _IMAGE, _FORM})
 _MOVE, _LINE, _CURVE = 2, 0, 1
-_THIN: Final = 2.5  # points: a rectangle that is thinner is a rule
-_SHORT: Final = 4.0  # points: a rule that is shorter rules nothing
-_DOT: Final = (1.2, 9.0)  # points: how large a bullet may be
+_THIN: Final = 2.5  # points: a thinner rectangle is a rule
+_SHORT: Final = 4.0  # points: a shorter rule separates nothing
+_DOT: Final = (1.2, 9.0)  # points: the smallest and largest bullet
 _MOST_OBJECTS: Final = 30_000  # on one page; maps and plots have more, and none of it is a table
 _MOST_SEGMENTS: Final = 4_000  # of one path
 _DEEPEST_FORM: Final = 6
@@ -28,7 +28,7 @@ _UNCHANGED: Final[Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 class Drawings(NamedTuple):
-    """The drawings of one page, in coordinates of the page as it is shown."""
+    """The drawings of one page, in coordinates of the displayed page."""
 
     rules: list[Box]  # lines, drawn as such or as thin rectangles
     areas: list[Box]  # filled or framed rectangles
@@ -44,7 +44,7 @@ def drawings_of(page: pypdfium2.PdfPage, frame: Frame) -> Drawings:
     found = Drawings([], [], [], [], [])
     collector = _Collector(found, frame)
     count = raw.FPDFPage_CountObjects(page)
-    collector.objects(address_of(page), calls().placed, count, _UNCHANGED, 0)
+    collector.objects(address_of(page), calls().page_object, count, _UNCHANGED, 0)
     return found
 
 
@@ -52,22 +52,22 @@ class _Collector:
     def __init__(self, found: Drawings, frame: Frame) -> None:
         self._found = found
         self._frame = frame
-        self._left = _MOST_OBJECTS
+        self._objects_left = _MOST_OBJECTS
 
     def objects(
         self, owner: int, object_of: Callable[[int, int], int | None], count: int, matrix: Matrix, depth: int
     ) -> None:
-        """Look at all objects of a page or a form; most are text, so little is done before that is known."""
+        """Collect from all objects of a page or form; most are text, so their type is checked first."""
         import pypdfium2.raw as raw
 
         kind_of = calls().kind
-        for index in range(min(count, self._left)):
-            place = object_of(owner, index)
-            kind = kind_of(place) if place else 0
-            if not place or kind not in _DRAWN:
+        for index in range(min(count, self._objects_left)):
+            item = object_of(owner, index)
+            kind = kind_of(item) if item else 0
+            if not item or kind not in _DRAWN:
                 continue
-            self._left -= 1
-            handle = ctypes.cast(place, raw.FPDF_PAGEOBJECT)
+            self._objects_left -= 1
+            handle = ctypes.cast(item, raw.FPDF_PAGEOBJECT)
             if kind == _PATH:
                 self._path(handle, matrix)
             elif kind == _IMAGE:
@@ -75,7 +75,7 @@ class _Collector:
                     self._found.pictures.append(box)
             elif depth < _DEEPEST_FORM:
                 inner = _product(_matrix_of(handle), matrix)
-                self.objects(place, calls().inner, max(raw.FPDFFormObj_CountObjects(handle), 0), inner, depth + 1)
+                self.objects(item, calls().form_object, max(raw.FPDFFormObj_CountObjects(handle), 0), inner, depth + 1)
 
     def _box(self, handle: Any, matrix: Matrix) -> Box | None:
         import pypdfium2.raw as raw
@@ -83,16 +83,16 @@ class _Collector:
         left, bottom, right, top = (ctypes.c_float() for _ in range(4))
         if not raw.FPDFPageObj_GetBounds(handle, left, bottom, right, top):
             return None
-        return self._placed((left.value, bottom.value), (right.value, top.value), matrix)
+        return self._box_between((left.value, bottom.value), (right.value, top.value), matrix)
 
-    def _placed(self, first: tuple[float, float], second: tuple[float, float], matrix: Matrix) -> Box:
+    def _box_between(self, first: tuple[float, float], second: tuple[float, float], matrix: Matrix) -> Box:
         if matrix is not _UNCHANGED:
-            corners = [_moved(x, y, matrix) for x in (first[0], second[0]) for y in (first[1], second[1])]
+            corners = [_transformed(x, y, matrix) for x in (first[0], second[0]) for y in (first[1], second[1])]
             first = min(x for x, _ in corners), min(y for _, y in corners)
             second = max(x for x, _ in corners), max(y for _, y in corners)
         left, right = sorted((first[0], second[0]))
         bottom, top = sorted((first[1], second[1]))
-        return self._frame.shown(left, top, right, bottom)
+        return self._frame.displayed(left, top, right, bottom)
 
     def _path(self, handle: Any, matrix: Matrix) -> None:
         box = self._box(handle, matrix)
@@ -114,7 +114,7 @@ class _Collector:
             self._shape(handle, matrix, box, stroked=stroked)
 
     def _shape(self, handle: Any, matrix: Matrix, box: Box, *, stroked: bool) -> None:
-        """Take a larger path apart: a rectangle, a grid of lines, or a drawing."""
+        """Classify a larger path: a rectangle, a grid of lines, or a drawing."""
         lines, curved = self._segments(handle, matrix)
         if curved or not lines:
             self._found.curves.append(box)
@@ -130,47 +130,47 @@ class _Collector:
                 self._found.areas.append(box)
 
     def _segments(self, handle: Any, matrix: Matrix) -> tuple[list[Box], bool]:
-        """Give the lines of a path, and whether it has curves as well."""
+        """Return the lines of a path, and whether it has curves as well."""
         import pypdfium2.raw as raw
 
         count = raw.FPDFPath_CountSegments(handle)
         if count > _MOST_SEGMENTS:
             return [], True
         lines: list[Box] = []
-        own = _product(_matrix_of(handle), matrix)
-        opened = reached = (0.0, 0.0)
+        full_matrix = _product(_matrix_of(handle), matrix)
+        first = last = (0.0, 0.0)
         x, y = ctypes.c_float(), ctypes.c_float()
         for index in range(count):
             segment = raw.FPDFPath_GetPathSegment(handle, index)
             raw.FPDFPathSegment_GetPoint(segment, x, y)
-            place = _moved(x.value, y.value, own)
+            point = _transformed(x.value, y.value, full_matrix)
             kind = raw.FPDFPathSegment_GetType(segment)
             if kind == _CURVE:
                 return lines, True
             if kind == _MOVE:
-                opened = place
+                first = point
             elif kind == _LINE:
-                lines.append(self._placed(reached, place, _UNCHANGED))
-            reached = place
-            if raw.FPDFPathSegment_GetClose(segment) and reached != opened:
-                lines.append(self._placed(reached, opened, _UNCHANGED))
+                lines.append(self._box_between(last, point, _UNCHANGED))
+            last = point
+            if raw.FPDFPathSegment_GetClose(segment) and last != first:
+                lines.append(self._box_between(last, first, _UNCHANGED))
         return lines, False
 
 
 def _painted(handle: Any) -> tuple[bool, bool]:
-    """Say whether a path is filled and whether it is stroked, so that one sees it on white paper."""
+    """Return whether a path is filled and whether it is stroked, both visibly on white paper."""
     import pypdfium2.raw as raw
 
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     if not raw.FPDFPath_GetDrawMode(handle, fill, stroke):
         return False, False
     return (
-        bool(fill.value) and _is_seen(handle, raw.FPDFPageObj_GetFillColor),
-        bool(stroke.value) and _is_seen(handle, raw.FPDFPageObj_GetStrokeColor),
+        bool(fill.value) and _is_visible(handle, raw.FPDFPageObj_GetFillColor),
+        bool(stroke.value) and _is_visible(handle, raw.FPDFPageObj_GetStrokeColor),
     )
 
 
-def _is_seen(handle: Any, color_of: Callable[..., int]) -> bool:
+def _is_visible(handle: Any, color_of: Callable[..., int]) -> bool:
     red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
     if not color_of(handle, red, green, blue, alpha):
         return True
@@ -187,7 +187,7 @@ def _matrix_of(handle: Any) -> Matrix:
 
 
 def _product(first: Matrix, second: Matrix) -> Matrix:
-    """Give the matrix that does first the one, then the other."""
+    """Return the matrix that applies the first, then the second."""
     if second is _UNCHANGED:
         return first
     a, b, c, d, e, f = first
@@ -198,5 +198,5 @@ def _product(first: Matrix, second: Matrix) -> Matrix:
     )  # fmt: skip
 
 
-def _moved(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
+def _transformed(x: float, y: float, matrix: Matrix) -> tuple[float, float]:
     return matrix[0] * x + matrix[2] * y + matrix[4], matrix[1] * x + matrix[3] * y + matrix[5]

@@ -1,4 +1,4 @@
-"""Pictures and their captions; and writing them to files."""
+"""Figures: pictures with their captions, and saving them to files."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _CAPTION: Final = re.compile(
     r"(?:photo|picture|image|chart|diagram|wykres|zdjęcie|bild|foto|фото|диаграмма)\b",
     re.IGNORECASE,
 )
-_SCALE: Final = 200 / 72  # pixels a point: figures are written at 200 dots an inch
+_SCALE: Final = 200 / 72  # pixels per point: figures are written at 200 dpi
 _LARGEST: Final = 4000.0  # pixels along a side
-_NEAR: Final = 3.0  # of the size: how far a caption may stand from its picture
+_NEAR: Final = 3.0  # of the size: the largest distance of a caption from its picture
 
 
 def with_captions(elements: Sequence[Element]) -> list[Element]:
-    """Give each picture the caption that stands beside it in the order of the page."""
+    """Attach to each picture the caption next to it in the order of the page."""
     done: list[Element] = []
     taken: set[int] = set()
     for index, element in enumerate(elements):
@@ -35,16 +35,16 @@ def with_captions(elements: Sequence[Element]) -> list[Element]:
             continue
         if element.kind == "figure" and element.picture:
             after = elements[index + 1] if index + 1 < len(elements) else None
-            if after and _names(after, element.picture.box):
+            if after and _is_caption_of(after, element.picture.box):
                 taken.add(id(after))
                 element.lines = after.lines
-            elif done and _names(done[-1], element.picture.box):
+            elif done and _is_caption_of(done[-1], element.picture.box):
                 element.lines = done.pop().lines
         done.append(element)
     return done
 
 
-def _names(element: Element, picture: Box) -> bool:
+def _is_caption_of(element: Element, picture: Box) -> bool:
     if element.kind != "paragraph" or not element.lines:
         return False
     tagged = element.tag is not None and element.tag.kind == "caption"
@@ -57,7 +57,7 @@ def _names(element: Element, picture: Box) -> bool:
 
 
 def save_figures(document: pypdfium2.PdfDocument, blocks: Sequence[Block], folder: Path) -> None:
-    """Write what each figure shows to the file that its placeholder names."""
+    """Write the picture of each figure to the file that its placeholder names."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for block in blocks:
@@ -70,7 +70,7 @@ def save_figures(document: pypdfium2.PdfDocument, blocks: Sequence[Block], folde
 
 
 def _pixels(document: pypdfium2.PdfDocument, number: int, box: Box) -> Pixels:
-    """Draw a part of a page."""
+    """Render a part of a page."""
     page = document[number - 1]
     try:
         width, height = page.get_size()

@@ -1,4 +1,4 @@
-"""Headers, footers and page numbers: what stands in the margin of page after page is no content."""
+"""Page headers, footers and page numbers: text in the margins of successive pages, which is no content."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spanwise.readers.pdf.lines import Line
 from spanwise.readers.pdf.page_contents import Contents, Picture
 
 _BAND: Final = 0.13  # of the page's height, at the top and at the bottom
-_APART: Final = 0.45  # of its height: how far furniture stands from the text
+_APART: Final = 0.45  # of its height: the least distance of furniture from the text
 _SAME_HEIGHT: Final = 8.0  # points
 _NUMBERS: Final = re.compile(r"\d+|\b[ivxlc]{1,6}\b")
 _PAGE_NUMBER: Final = re.compile(
@@ -22,7 +22,7 @@ _PAGE_NUMBER: Final = re.compile(
 
 
 class Furniture(NamedTuple):
-    """A line that is no content, and why."""
+    """A line that is no content, and the reason."""
 
     page: int
     line: Line
@@ -30,9 +30,9 @@ class Furniture(NamedTuple):
 
 
 def furniture_of(pages: Sequence[Contents], size: float) -> list[Furniture]:
-    """Find the headers, footers and page numbers of a document whose text is mostly of this size."""
-    every = [*_repeated(pages), *_lone(pages, size), *_marked(pages), *_beside(pages)]
-    found = {id(item.line): item for item in every}
+    """Return the headers, footers and page numbers of a document whose text is mostly of this size."""
+    candidates = [*_repeated(pages), *_unconfirmed(pages, size), *_artifacts(pages), *_side_margins(pages)]
+    found = {id(item.line): item for item in candidates}
     for page in pages:
         for line in _attached(page, found):
             del found[id(line)]
@@ -40,32 +40,32 @@ def furniture_of(pages: Sequence[Contents], size: float) -> list[Furniture]:
 
 
 def _attached(page: Contents, found: Mapping[int, Furniture]) -> list[Line]:
-    """Give lines in the margins that stand as close to the text as its own lines do: they belong to it."""
+    """Return lines in the margins as close to the text as its own lines are: they belong to it."""
     lines = sorted((line for line in page.lines if line.upright), key=lambda line: line.box.top)
     attached: list[Line] = []
     for order, sign in ((lines, 1), (lines[::-1], -1)):
-        inner: Line | None = None  # of the text, the nearest
+        inner: Line | None = None  # the nearest line of the text
         for line in reversed(order):
             if id(line) not in found:
                 inner = line
                 continue
             gap = (inner.box.top - line.box.bottom if sign > 0 else line.box.top - inner.box.bottom) if inner else 99.0
             beside = inner is not None and inner.box.shared_height(line.box) > 0
-            if inner and not beside and gap < _APART * line.box.height and _same_edge(line, inner, page, sign):
+            if inner and not beside and gap < _APART * line.box.height and _is_in_margin(line, inner, page, sign):
                 attached.append(line)
                 inner = line
     return attached
 
 
-def _same_edge(line: Line, inner: Line, page: Contents, sign: int) -> bool:
-    """Whether a line is in the margin that is looked at, and above or below the text."""
+def _is_in_margin(line: Line, inner: Line, page: Contents, sign: int) -> bool:
+    """Whether a line is in the top margin (`sign` > 0) or bottom margin, and above or below the text."""
     _, height = page.frame.upright_size
     top = line.box.middle < height / 2
     return top == (sign > 0) and line.box.shared_width(inner.box) > 0
 
 
-def _edges(page: Contents) -> list[tuple[Line, bool]]:
-    """Give the lines in the margins, and whether they are at the top."""
+def _margin_lines(page: Contents) -> list[tuple[Line, bool]]:
+    """Return the lines in the margins, and whether each is at the top."""
     _, height = page.frame.upright_size
     lines = [line for line in page.lines if line.upright]
     tops = [(line, True) for line in lines if line.box.bottom <= _BAND * height]
@@ -73,23 +73,23 @@ def _edges(page: Contents) -> list[tuple[Line, bool]]:
 
 
 def _repeated(pages: Sequence[Contents]) -> list[Furniture]:
-    places: dict[tuple[bool, str], list[tuple[int, Line]]] = defaultdict(list)
+    similar: dict[tuple[bool, str], list[tuple[int, Line]]] = defaultdict(list)
     for page in pages:
-        for line, top in _edges(page):
-            places[top, _NUMBERS.sub("#", line.text.lower())].append((page.number, line))
+        for line, top in _margin_lines(page):
+            similar[top, _NUMBERS.sub("#", line.text.lower())].append((page.number, line))
     found: list[Furniture] = []
-    written = sum(bool(page.lines) for page in pages)
-    for (top, text), lines in places.items():
+    non_empty = sum(bool(page.lines) for page in pages)
+    for (top, text), lines in similar.items():
         for group in _at_one_height(lines):
             numbers = {number for number, _ in group}
-            if len(numbers) >= max(2, min(written * 0.25, 10)) and _is_believable(text, group, written):
+            if len(numbers) >= max(2, min(non_empty * 0.25, 10)) and _is_believable(text, group, non_empty):
                 found += [Furniture(number, line, _reason(line, top=top)) for number, line in group]
     return found
 
 
 def _at_one_height(lines: list[tuple[int, Line]]) -> list[list[tuple[int, Line]]]:
     groups: list[list[tuple[int, Line]]] = []
-    for number, line in sorted(lines, key=lambda place: place[1].box.top):
+    for number, line in sorted(lines, key=lambda pair: pair[1].box.top):
         if groups and line.box.top - groups[-1][0][1].box.top <= _SAME_HEIGHT:
             groups[-1].append((number, line))
         else:
@@ -98,29 +98,29 @@ def _at_one_height(lines: list[tuple[int, Line]]) -> list[list[tuple[int, Line]]
 
 
 def _is_believable(text: str, group: list[tuple[int, Line]], pages: int) -> bool:
-    """Whether a repeated line is furniture: on two pages only, a heading or an item might be repeated too."""
+    """Whether a repeated line is furniture: on a few pages, a heading or an item might be repeated too."""
     if "#" in text and text.strip("#.,-–—|/ ") == "":
-        return _counts(group)
+        return _increases(group)
     if pages > 3:
         return True
     return len(group) == pages and max(line.size for _, line in group) < 20
 
 
-def _counts(group: list[tuple[int, Line]]) -> bool:
-    """Whether bare numbers grow with the pages, as page numbers do."""
+def _increases(group: list[tuple[int, Line]]) -> bool:
+    """Whether lone numbers increase with the pages, as page numbers do."""
     steps = []
-    for number, line in sorted(group, key=lambda place: place[0]):
+    for number, line in sorted(group, key=lambda pair: pair[0]):
         found = re.search(r"\d+", line.text)
         steps.append(int(found[0]) - number if found else 0)
     return len(set(steps)) <= max(1, len(steps) // 3)
 
 
-def _lone(pages: Sequence[Contents], size: float) -> list[Furniture]:
-    """Find page numbers, and running titles beside them, that no other page confirms."""
+def _unconfirmed(pages: Sequence[Contents], size: float) -> list[Furniture]:
+    """Return page numbers, and running titles beside them, that no other page confirms."""
     found: list[Furniture] = []
     for page in pages:
         lines = [line for line in page.lines if line.upright]
-        for line, top in _edges(page):
+        for line, top in _margin_lines(page):
             gap = _gap(line, lines, top=top)
             if gap < 1.2 * line.size or len(lines) < 3:
                 continue
@@ -132,7 +132,7 @@ def _lone(pages: Sequence[Contents], size: float) -> list[Furniture]:
 
 
 def _gap(line: Line, lines: Sequence[Line], *, top: bool) -> float:
-    """Give how much space parts a line in the margin from the text."""
+    """Return the distance of a line in the margin from the text."""
     if top:
         return min((o.box.top - line.box.bottom for o in lines if o.box.top > line.box.middle), default=0.0)
     return min((line.box.top - o.box.bottom for o in lines if o.box.bottom < line.box.middle), default=0.0)
@@ -149,35 +149,35 @@ def _is_outermost(line: Line, lines: Sequence[Line], *, top: bool) -> bool:
     return all(line.box.bottom >= other.box.bottom - 1 for other in lines)
 
 
-def _marked(pages: Sequence[Contents]) -> list[Furniture]:
-    """Find lines in the margins that the file itself says are no content."""
+def _artifacts(pages: Sequence[Contents]) -> list[Furniture]:
+    """Return lines in the margins that the file itself marks as no content."""
     found: list[Furniture] = []
     for page in pages:
-        for line, top in _edges(page):
+        for line, top in _margin_lines(page):
             if all(word.style.artifact for word in line.words):
                 found.append(Furniture(page.number, line, _reason(line, top=top)))
     return found
 
 
-def _beside(pages: Sequence[Contents]) -> list[Furniture]:
-    """Find running titles and page numbers that stand beside the text, at one place of page after page."""
-    places: dict[tuple[int, str], list[tuple[int, Line]]] = defaultdict(list)
+def _side_margins(pages: Sequence[Contents]) -> list[Furniture]:
+    """Return running titles and page numbers beside the text, at the same position on many pages."""
+    similar: dict[tuple[int, str], list[tuple[int, Line]]] = defaultdict(list)
     for page in pages:
         left, right = _text_edges(page)
         for line in page.lines:
             if line.box.right < left or line.box.left > right:
-                places[round(line.box.left / 6), _NUMBERS.sub("#", line.text.lower())].append((page.number, line))
+                similar[round(line.box.left / 6), _NUMBERS.sub("#", line.text.lower())].append((page.number, line))
     fewest = max(3, 0.25 * len(pages))
     found: list[Furniture] = []
-    for (_, text), lines in places.items():
+    for (_, text), lines in similar.items():
         for group in _at_one_height(lines):
-            if len({number for number, _ in group}) >= fewest and (text.strip("#") or _counts(group)):
+            if len({number for number, _ in group}) >= fewest and (text.strip("#") or _increases(group)):
                 found += [Furniture(number, line, "text in the margin") for number, line in group]
     return found
 
 
 def _text_edges(page: Contents) -> tuple[float, float]:
-    """Give where the text of a page begins and ends, by its longer lines."""
+    """Return the left and right edge of the text of a page, by its longer lines."""
     long = [line.box for line in page.lines if line.upright and len(line.words) > 4]
     if len(long) < 5:
         return -1e9, 1e9
@@ -191,11 +191,11 @@ def _reason(line: Line, *, top: bool) -> str:
 
 
 def repeated_pictures(pages: Sequence[Contents]) -> list[tuple[Contents, Picture]]:
-    """Find logos and ornaments: pictures that stand at one place of page after page."""
-    places: dict[tuple[int, ...], list[tuple[Contents, Picture]]] = defaultdict(list)
+    """Return logos and ornaments: pictures at the same position on many pages."""
+    similar: dict[tuple[int, ...], list[tuple[Contents, Picture]]] = defaultdict(list)
     for page in pages:
         for item in page.items:
             if isinstance(item, Picture):
-                places[tuple(round(value / 4) for value in item.box)].append((page, item))
+                similar[tuple(round(value / 4) for value in item.box)].append((page, item))
     fewest = max(3, 0.25 * len(pages))
-    return [place for group in places.values() if len(group) >= fewest for place in group]
+    return [pair for group in similar.values() if len(group) >= fewest for pair in group]

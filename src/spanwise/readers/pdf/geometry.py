@@ -1,4 +1,4 @@
-"""Boxes on a page: points from the top left corner of the page as it is shown."""
+"""Boxes on a page, in points from the top left corner of the page as displayed."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ class Box(NamedTuple):
 
     @property
     def width(self) -> float:
-        """How wide it is."""
+        """The width."""
         return self.right - self.left
 
     @property
     def height(self) -> float:
-        """How high it is."""
+        """The height."""
         return self.bottom - self.top
 
     @property
     def middle(self) -> float:
-        """Half way between top and bottom."""
+        """The vertical centre."""
         return (self.top + self.bottom) / 2
 
     @property
     def area(self) -> float:
-        """How much of the page it takes."""
+        """The area; 0 if a side is negative."""
         return max(self.width, 0) * max(self.height, 0)
 
     def holds(self, x: float, y: float, slack: float = 0) -> bool:
-        """Whether a point lies inside."""
+        """Whether a point is inside, or at most `slack` outside."""
         return self.left - slack <= x <= self.right + slack and self.top - slack <= y <= self.bottom + slack
 
     def shared_width(self, other: Box) -> float:
-        """How much of their widths stand above each other."""
+        """Return the width of the horizontal overlap; negative if there is none."""
         return min(self.right, other.right) - max(self.left, other.left)
 
     def shared_height(self, other: Box) -> float:
-        """How much of their heights stand beside each other."""
+        """Return the height of the vertical overlap; negative if there is none."""
         return min(self.bottom, other.bottom) - max(self.top, other.top)
 
     def shared_area(self, other: Box) -> float:
-        """How much of the page both take."""
+        """Return the area of the overlap."""
         return max(self.shared_width(other), 0) * max(self.shared_height(other), 0)
 
 
-def both(first: Box, second: Box) -> Box:
-    """Give the smallest box around two."""
+def union(first: Box, second: Box) -> Box:
+    """Return the smallest box around two."""
     left, top, right, bottom = first
-    low, high, far, deep = second
+    left_2, top_2, right_2, bottom_2 = second
     return Box(
-        left if left < low else low, top if top < high else high,
-        right if right > far else far, bottom if bottom > deep else deep,
+        left if left < left_2 else left_2, top if top < top_2 else top_2,
+        right if right > right_2 else right_2, bottom if bottom > bottom_2 else bottom_2,
     )  # fmt: skip
 
 
 def around(boxes: Iterable[Box]) -> Box:
-    """Give the smallest box around several."""
+    """Return the smallest box around several."""
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return Box(min(lefts), min(tops), max(rights), max(bottoms))
 
 
 class Frame(NamedTuple):
-    """From the coordinates of a file to those of the page as it is shown, and on to those in which text is upright.
+    """The mapping from file coordinates to those of the displayed page, and to those in which text is upright.
 
-    A file counts from the bottom left corner of a page that it may then turn by `rotation` quarters. Text may still
-    run sideways, by `turns` more quarters: the layout is worked out as if the page were turned for reading.
+    A file counts from the bottom left corner of a page that it may rotate by `rotation` quarters. Text may still run
+    sideways, by `turns` more quarters: the layout is computed as if the page were turned for reading.
     """
 
     left: float
@@ -83,18 +83,18 @@ class Frame(NamedTuple):
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height of the page as it is shown."""
+        """Width and height of the page as displayed."""
         width, height = self.right - self.left, self.top - self.bottom
         return (height, width) if self.rotation % 2 else (width, height)
 
     @property
     def upright_size(self) -> tuple[float, float]:
-        """Width and height when the page is turned so that its text is upright."""
+        """Width and height of the page turned so that its text is upright."""
         width, height = self.size
         return (height, width) if self.turns % 2 else (width, height)
 
-    def shown(self, left: float, top: float, right: float, bottom: float) -> Box:
-        """Place a rectangle of the file on the page as it is shown."""
+    def displayed(self, left: float, top: float, right: float, bottom: float) -> Box:
+        """Convert a rectangle in file coordinates to those of the displayed page."""
         if self.rotation == 0:
             return Box(left - self.left, self.top - top, right - self.left, self.top - bottom)
         if self.rotation == 1:
@@ -108,8 +108,8 @@ class Frame(NamedTuple):
         width, height = self.size
         return _turned(box, width, height, self.turns)
 
-    def back(self, box: Box) -> Box:
-        """Turn a box back to where it stands on the page as it is shown."""
+    def from_upright(self, box: Box) -> Box:
+        """Turn a box back to the coordinates of the displayed page."""
         width, height = self.upright_size
         return _turned(box, width, height, -self.turns % 4)
 

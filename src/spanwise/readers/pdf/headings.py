@@ -1,4 +1,4 @@
-"""Which paragraphs are headings, and of which level: by tags, else by the outline, else by size and weight."""
+"""Detection of headings and their levels: by tags, else by the outline, else by size and weight."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ _CAPTION: Final = re.compile(
     r"listing|algorithm|图|圖|表|図)\s*\d+",
     re.IGNORECASE,
 )
-_LARGER: Final = 1.12  # of the usual size
+_LARGE: Final = 1.12  # of the usual size
 _LONGEST: Final = 200
 _LONGEST_TAGGED: Final = 300
 _LONGEST_BOLD: Final = 110
-_MOST_OF_TEXT: Final = 0.35  # where more than this is called a heading, the tags are not to be believed
+_MOST_OF_TEXT: Final = 0.35  # of the characters: if more is tagged as headings, the tags are unreliable
 _NUMBERING: Final = re.compile(r"\W*(?:\d+(?:\.\d+)*|[ivxlc]+)[.)]?\s+", re.IGNORECASE)
 _NUMBERS: Final = re.compile(r"(\d{1,2}(?:\.\d{1,2}){0,4})\.?\s+[^\W\d]")
 _CHAPTER: Final = re.compile(r"(?:chapter|kapitel|rozdział|глава)\s+\d+|第[一二三四五六七八九十\d]+章", re.IGNORECASE)
-_LITTLE: Final = 700  # characters of a page that is a cover
+_LITTLE: Final = 700  # characters: a first page with fewer is a cover
 _DEEPEST: Final = 6
 
-Look = tuple[float, bool]
+HeadingStyle = tuple[float, bool]
 
 
 class Entry(NamedTuple):
-    """A line of the outline."""
+    """An entry of the outline."""
 
     title: str
     level: int
@@ -50,7 +50,7 @@ def set_headings(pages: Sequence[Sequence[Element]], habits: Habits, outline: Se
             element.kind, element.level = "paragraph", 0
     tagged = [element for element in tagged if element.kind == "heading"]
     if tagged and _are_believable(tagged, elements):
-        _level_by_look([element for element in tagged if not element.level], tagged)
+        _level_by_style([element for element in tagged if not element.level], tagged)
         _add_title(elements, tagged)
         _add_alike([element for element in elements if element.tag is None], habits, tagged)
         return
@@ -59,50 +59,50 @@ def set_headings(pages: Sequence[Sequence[Element]], habits: Habits, outline: Se
     if outline and _set_by_outline(pages, outline):
         _add_alike(elements, habits, [element for element in elements if element.kind == "heading"])
         return
-    _set_levels([_by_look(page, habits) for page in pages], pages)
+    _set_levels([_by_style(page, habits) for page in pages], pages)
 
 
 def _set_levels(found: Sequence[Sequence[Element]], pages: Sequence[Sequence[Element]]) -> None:
-    """Give headings their levels: by how large they are, but for a cover and a title; numbers overrule that."""
+    """Set the levels of headings by size, except on a cover and for a title; section numbers take precedence."""
     headings = [element for page in found for element in page]
     title = _title_of(headings, pages)
     counted = [element for page in found[_has_cover(pages) :] for element in page if element is not title]
-    levels = _levels(sorted({_look(element) for element in counted}, reverse=True))
+    levels = _levels(sorted({_style(element) for element in counted}, reverse=True))
     shift = int(title is not None)
     for element in headings:
-        look = _look(element)
-        level = levels[look] + shift if look in levels and element is not title else 1
+        style = _style(element)
+        level = levels[style] + shift if style in levels and element is not title else 1
         _make_heading(element, min(level, _DEEPEST))
     _number_levels(headings, shift)
 
 
 def _has_cover(pages: Sequence[Sequence[Element]]) -> bool:
-    """Whether the first of many pages says little: its type is for show."""
+    """Whether the first of many pages has little text: its type sizes are decorative."""
     return len(pages) > 3 and sum(len(element.text) for element in pages[0]) < _LITTLE
 
 
 def _title_of(headings: Sequence[Element], pages: Sequence[Sequence[Element]]) -> Element | None:
-    """Give the title: what a document of several headings begins with, in a look of its own."""
+    """Return the title: the first of several headings, if it begins the document in a style of its own."""
     first = next((element for page in pages for element in page), None)
     if len(headings) < 3 or headings[0] is not first:
         return None
-    return first if sum(_look(element) == _look(first) for element in headings) == 1 else None
+    return first if sum(_style(element) == _style(first) for element in headings) == 1 else None
 
 
 def _number_levels(found: Sequence[Element], shift: int) -> None:
-    """Let numbers such as 2.1 say the level, if several headings have them."""
+    """Set levels by numbers such as 2.1, if several headings have them."""
     numbered = {id(element): depth for element in found if (depth := _depth(element.text))}
     if len(numbered) < 3 or len(set(numbered.values())) < 2:
         return
-    alike = {_look(element): numbered[id(element)] for element in found if id(element) in numbered}
+    alike = {_style(element): numbered[id(element)] for element in found if id(element) in numbered}
     for element in found:
-        says = numbered.get(id(element), alike.get(_look(element), 0))
-        if says and not (shift and element is found[0]):
-            element.level = min(says + shift, _DEEPEST)
+        stated = numbered.get(id(element), alike.get(_style(element), 0))
+        if stated and not (shift and element is found[0]):
+            element.level = min(stated + shift, _DEEPEST)
 
 
 def _depth(text: str) -> int:
-    """Give how many numbers a heading begins with; a chapter's is one."""
+    """Return how many numbers a heading begins with; 1 for a chapter."""
     if _CHAPTER.match(text):
         return 1
     numbers = _NUMBERS.match(text)
@@ -114,16 +114,16 @@ def _are_believable(tagged: Sequence[Element], elements: Iterable[Element]) -> b
     return sum(len(element.text) for element in tagged) <= _MOST_OF_TEXT * total
 
 
-def _level_by_look(unknown: Sequence[Element], tagged: Sequence[Element]) -> None:
-    """Give headings of which the file says no level that of others that look alike, or by their size."""
-    known = {_look(element): element.level for element in tagged if element.level}
-    levels = _levels(sorted({_look(element) for element in unknown}, reverse=True))
+def _level_by_style(unknown: Sequence[Element], tagged: Sequence[Element]) -> None:
+    """Set the level of headings without one in the file: that of others in the same style, or by size."""
+    known = {_style(element): element.level for element in tagged if element.level}
+    levels = _levels(sorted({_style(element) for element in unknown}, reverse=True))
     for element in unknown:
-        element.level = known.get(_look(element), levels[_look(element)])
+        element.level = known.get(_style(element), levels[_style(element)])
 
 
 def _add_title(elements: Iterable[Element], tagged: Sequence[Element]) -> None:
-    """Make headings of short texts that are larger than all headings: programs don't tag a title as one."""
+    """Turn short texts that are larger than all headings into headings: programs don't tag a title as one."""
     largest = max(element.lines[0].size for element in tagged)
     for element in elements:
         short = element.kind == "paragraph" and len(element.text) <= _LONGEST_BOLD and element.text[-1] not in ".。"
@@ -131,20 +131,20 @@ def _add_title(elements: Iterable[Element], tagged: Sequence[Element]) -> None:
             _make_heading(element, 1)
 
 
-def _look(element: Element) -> Look:
+def _style(element: Element) -> HeadingStyle:
     line = element.lines[0]
     return round(line.size * 2) / 2, line.bold
 
 
-def _levels(looks: Sequence[Look]) -> dict[Look, int]:
-    """Count the looks from the largest; sizes that are nearly equal are one."""
-    levels: dict[Look, int] = {}
+def _levels(styles: Sequence[HeadingStyle]) -> dict[HeadingStyle, int]:
+    """Assign levels to styles from the largest down; sizes that are nearly equal count as one."""
+    levels: dict[HeadingStyle, int] = {}
     level, last = 0, None
-    for look in looks:
-        if last is None or look[1] != last[1] or last[0] - look[0] > 0.04 * last[0]:
+    for style in styles:
+        if last is None or style[1] != last[1] or last[0] - style[0] > 0.04 * last[0]:
             level += 1
-        levels[look] = min(level, _DEEPEST)
-        last = look
+        levels[style] = min(level, _DEEPEST)
+        last = style
     return levels
 
 
@@ -153,14 +153,14 @@ def _make_heading(element: Element, level: int) -> None:
 
 
 def _set_by_outline(pages: Sequence[Sequence[Element]], outline: Sequence[Entry]) -> bool:
-    """Find the lines of the outline in the text; if too few are there, the outline is of no use."""
+    """Turn the entries of the outline into headings; return False, with no change, if too few are in the text."""
     found: list[tuple[Element, int]] = []
     for entry in outline:
         title = _key(entry.title)
         for number in (entry.page, entry.page + 1, entry.page - 1):
             if not 0 <= number < len(pages):
                 continue
-            match = next((element for element in pages[number] if _is_named(element, title)), None)
+            match = next((element for element in pages[number] if _has_title(element, title)), None)
             if match and title:
                 found.append((match, entry.level))
                 break
@@ -175,28 +175,28 @@ def _key(text: str) -> str:
     return re.sub(r"\W+", "", _NUMBERING.sub("", text, count=1)).lower()
 
 
-def _is_named(element: Element, title: str) -> bool:
+def _has_title(element: Element, title: str) -> bool:
     if element.kind not in {"paragraph", "item"} or len(element.lines) > 3:
         return False
     return _key(element.text) == title or re.sub(r"\W+", "", element.text).lower() == title
 
 
 def _add_alike(elements: Sequence[Element], habits: Habits, known: Sequence[Element]) -> None:
-    """Add what looks like the headings that are known; outlines are often short of the last level."""
-    levels: dict[Look, Counter[int]] = {}
+    """Add elements in the style of known headings; outlines often lack the last level."""
+    levels: dict[HeadingStyle, Counter[int]] = {}
     for element in known:
-        levels.setdefault(_look(element), Counter())[element.level] += 1
-    for element in _by_look(elements, habits):
-        look = _look(element)
-        if look in levels:
-            _make_heading(element, levels[look].most_common(1)[0][0])
-        elif look[0] >= _LARGER * habits.size:
-            above = [most.most_common(1)[0][0] for other, most in levels.items() if other > look]
+        levels.setdefault(_style(element), Counter())[element.level] += 1
+    for element in _by_style(elements, habits):
+        style = _style(element)
+        if style in levels:
+            _make_heading(element, levels[style].most_common(1)[0][0])
+        elif style[0] >= _LARGE * habits.size:
+            above = [most.most_common(1)[0][0] for other, most in levels.items() if other > style]
             _make_heading(element, min(max(above, default=0) + 1, _DEEPEST))
 
 
-def _by_look(page: Sequence[Element], habits: Habits) -> list[Element]:
-    """Find the paragraphs that look like headings."""
+def _by_style(page: Sequence[Element], habits: Habits) -> list[Element]:
+    """Return the paragraphs that have the style of headings."""
     found = []
     for index, element in enumerate(page):
         after = page[index + 1] if index + 1 < len(page) else None
@@ -226,12 +226,12 @@ def _may_be_heading(element: Element, habits: Habits) -> bool:
 def _is_large(element: Element, habits: Habits) -> bool:
     size = min(line.size for line in element.lines)
     if element.text.endswith((".", "。")) and len(element.text) > 40 and size < 1.3 * habits.size:
-        return False  # a sentence in larger type, as of an introduction
-    return size >= _LARGER * habits.size and size > habits.size + 0.9
+        return False  # a sentence in larger type, as in an introduction
+    return size >= _LARGE * habits.size and size > habits.size + 0.9
 
 
 def _is_bold_heading(element: Element, after: Element | None, habits: Habits) -> bool:
-    """Whether a bold line of the usual size stands by itself above other text."""
+    """Whether a bold line of the usual size is by itself above other text."""
     text = element.text
     if not all(line.bold for line in element.lines) or element.lines[0].size < 0.95 * habits.size:
         return False

@@ -1,4 +1,4 @@
-"""Lines to elements: paragraphs, items of lists, code; by tags where the file has them, else by how they stand."""
+"""Elements made of lines: paragraphs, list items, code; by tags where the file has them, else by position."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from spanwise.readers.pdf.tables import Table
 from spanwise.readers.pdf.tags import Tag
 
 _SENTENCE_END: Final = re.compile(r"[.!?:;。！？：；…][\"'”’»)\]]*\Z")
-_FAR: Final = 1.35  # of the usual distance of lines: a paragraph ends
+_FAR: Final = 1.35  # of the usual line distance: beyond it a paragraph ends
 _NOTE_MARK: Final = re.compile(r"(?:\d{1,3}|[*†‡§¶]{1,3})\Z")
-_NOTES_FROM: Final = 0.5  # of the page's height: footnotes stand below
+_NOTES_FROM: Final = 0.5  # of the page's height: footnotes are below
 _ADDRESS: Final = re.compile(r"\S+@\S+\Z|\S+://\S+\Z|www\.\S+\Z")
-_ALL_MONO: Final = 0.9  # of the characters: in such a document equal widths are no sign of code
-_AROUND: Final = 12  # lines before and after a line that tell where its column ends
+_ALL_MONO: Final = 0.9  # of the characters: in such a document a fixed pitch is no sign of code
+_AROUND: Final = 12  # lines before and after a line that show where its column ends
 _ENOUGH: Final = 6
-_MOST: Final = 0.85  # of them end there or before: a title over two columns doesn't count
+_MOST: Final = 0.85  # of these lines end there or before: a title over two columns doesn't count
 _MOSTLY_TAGGED: Final = 0.8  # of a page's characters
 _INDENT: Final = (0.6, 5.0)  # of the size: how far a first line is indented
 _RAGGED: Final = 0.06  # of the width: lines that are shorter could have taken the next word
@@ -31,7 +31,7 @@ _RAGGED: Final = 0.06  # of the width: lines that are shorter could have taken t
 
 @dataclass(slots=True)
 class Element:
-    """Lines that belong together, while it is found out what they are."""
+    """Lines that belong together; their kind may still change."""
 
     kind: str  # paragraph, item, code, table, figure, heading
     lines: list[Line] = field(default_factory=list)
@@ -42,11 +42,11 @@ class Element:
     table: Table | None = None
     picture: Picture | None = None
     note: str = ""  # the mark of a footnote
-    apart: bool = False  # more than the usual distance stands before it
+    apart: bool = False  # preceded by more than the usual distance
 
     @property
     def boxes(self) -> list[Box]:
-        """Where it stands."""
+        """The boxes of its lines, table or picture."""
         if self.table:
             return [self.table.box]
         own = [self.picture.box] if self.picture else []
@@ -54,17 +54,17 @@ class Element:
 
     @property
     def text(self) -> str:
-        """Its words, line by line, for looking at."""
+        """Its lines joined by spaces, for comparisons only."""
         return " ".join(line.text for line in self.lines)
 
 
 class Habits:
-    """What is usual in a document: the size of its text, how far lines stand apart, whether it trusts its tags."""
+    """What is usual in a document: text size, line distances, a fixed pitch, and the pages with reliable tags."""
 
     def __init__(self, pages: Sequence[Contents]) -> None:
-        """Look at all lines once."""
+        """Collect statistics of all lines."""
         sizes, distances = Counter[tuple[float, bool]](), Counter[tuple[float, float]]()
-        self.tagged: set[int] = set()  # the pages whose tags are to be believed
+        self.tagged: set[int] = set()  # numbers of the pages with reliable tags
         for page in pages:
             sizes += page.sizes
             total = tagged = 0
@@ -85,12 +85,12 @@ class Habits:
         self._steps = _usual(distances)
 
     def step(self, size: float) -> float:
-        """Give the usual distance of lines of this size."""
+        """Return the usual distance of lines of this size."""
         return self._steps.get(size, 1.22 * size)
 
 
 def _step(above: Line, below: Line) -> float:
-    """Give the distance of two lines that may be of one paragraph, in half points; 0 for others."""
+    """Return the distance of two lines that may be of one paragraph, to half a point; 0 for others."""
     distance = below.box.bottom - above.box.bottom
     if not 0.8 * above.size <= distance <= 2.4 * above.size or above.box.shared_width(below.box) <= 0:
         return 0.0
@@ -98,7 +98,7 @@ def _step(above: Line, below: Line) -> float:
 
 
 def _usual(distances: Counter[tuple[float, float]]) -> dict[float, float]:
-    """Give for each size the distance that is most frequent; of two that are nearly so, the smaller."""
+    """Return the most frequent distance for each size; of two that are about as frequent, the smaller."""
     best: dict[float, tuple[int, float]] = {}
     for (size, step), count in distances.items():
         most, usual = best.get(size, (0, 0.0))
@@ -108,10 +108,10 @@ def _usual(distances: Counter[tuple[float, float]]) -> dict[float, float]:
 
 
 def elements_of(page: Contents, skipped: set[int], habits: Habits) -> list[Element]:
-    """Group what stands on a page; lines with the ids in `skipped` are left out."""
+    """Group the items of a page into elements, without those whose ids are in `skipped`."""
     elements: list[Element] = []
     run: list[Line] = []
-    edges = _edges(page)
+    edges = _column_edges(page)
     for item in [*page.items, None]:
         if isinstance(item, Line):
             if id(item) not in skipped:
@@ -136,22 +136,22 @@ def _grouped(lines: list[Line], page: Contents, habits: Habits, edges: dict[int,
         marker, tag = markers[index], tags[index]
         current = elements[-1] if elements else None
         after = lines[index + 1] if index + 1 < len(lines) else None
-        if current and _belongs(current, line, after, marker, tag, edges[id(lines[index - 1])], habits):
+        if current and _continues(current, line, after, marker, tag, edges[id(lines[index - 1])], habits):
             current.lines.append(line)
         else:
-            elements.append(_begun(line, marker, tag, habits, current, page.frame.upright_size[1]))
+            elements.append(_new_element(line, marker, tag, habits, current, page.frame.upright_size[1]))
     _set_depths(elements)
     return elements
 
 
 def _tag_of(line: Line, page: Contents) -> Tag | None:
-    """Give the tag that most of a line has; a label only where there is nothing else."""
+    """Return the tag of most words of a line; a label only if there is nothing else."""
     tags = [tag for word in line.words if (tag := page.tags.get(word.style.tag))]
-    spoken = [tag for tag in tags if not tag.label] or tags
-    return Counter(spoken).most_common(1)[0][0] if spoken else None
+    chosen = [tag for tag in tags if not tag.label] or tags
+    return Counter(chosen).most_common(1)[0][0] if chosen else None
 
 
-def _begun(
+def _new_element(
     line: Line, marker: Marker | None, tag: Tag | None, habits: Habits, before: Element | None, height: float
 ) -> Element:
     apart = not before or not before.lines or _distance(before.lines[-1], line) > _FAR * habits.step(line.size)
@@ -172,12 +172,12 @@ def _begun(
 
 
 def _is_code(line: Line, habits: Habits) -> bool:
-    """Whether a line is code: all letters equally wide, but no address alone and not as everything else."""
+    """Whether a line is code: in a fixed pitch, unless it is an address or the whole document is."""
     return line.mono and not habits.mono and line.upright and not _ADDRESS.search(line.text)
 
 
 def _is_inline(current: Element, last: Line, line: Line, right: float, habits: Habits) -> bool:
-    """Whether a line of code is only a long name in a sentence: it stands where the next line of text would."""
+    """Whether a line of code is only a long name in a sentence: it is where the next line of text would be."""
     left = current.marker.body if current.marker else min(other.box.left for other in current.lines)
     return (
         abs(line.box.left - left) < 2
@@ -188,7 +188,7 @@ def _is_inline(current: Element, last: Line, line: Line, right: float, habits: H
 
 
 def _was_inline(current: Element, line: Line, habits: Habits) -> bool:
-    """Whether what looked like a line of code is the beginning of a sentence that goes on."""
+    """Whether what seemed to be a line of code is the beginning of a sentence that continues."""
     last = current.lines[-1]
     if len(current.lines) > 1 or line.mono or abs(line.box.left - last.box.left) > 2:
         return False
@@ -200,7 +200,7 @@ def _distance(above: Line, below: Line) -> float:
     return below.box.bottom - above.box.bottom
 
 
-def _belongs(
+def _continues(
     current: Element,
     line: Line,
     after: Line | None,
@@ -209,7 +209,7 @@ def _belongs(
     right: float,
     habits: Habits,
 ) -> bool:
-    """Whether a line goes on with what was begun."""
+    """Whether a line continues the current element."""
     if not current.lines or not line.upright or not current.lines[-1].upright:
         return bool(current.lines) and not line.upright and not current.lines[-1].upright
     last = current.lines[-1]
@@ -247,11 +247,11 @@ def _starts_note(line: Line, habits: Habits) -> bool:
 
 
 def _is_mixed(last: Line, line: Line, right: float) -> bool:
-    """Whether a line in another style still belongs: the one before is full, and only its words' weight changes."""
+    """Whether a line in another style still belongs: the one before is full, and only the weight changes."""
     if abs(last.size - line.size) > 0.08 * max(last.size, line.size):
         return False
     if last.words[-1].style.bold and line.words[0].style.bold and 0 < _distance(last, line) < 1.6 * line.size:
-        return not last.bold and not _is_new_paragraph(last, line, None, right)  # bold words over a line end
+        return not last.bold and not _is_new_paragraph(last, line, None, right)  # bold words across a line break
     full = last.box.right > right - 2.5 * last.size
     partly = any(word.style.bold for word in last.words) and any(word.style.bold for word in line.words)
     close = 0 < _distance(last, line) < 1.6 * line.size
@@ -259,7 +259,7 @@ def _is_mixed(last: Line, line: Line, right: float) -> bool:
 
 
 def _continues_elsewhere(current: Element, last: Line, line: Line, right: float) -> bool:
-    """Whether a paragraph goes on at the top of the next column: it has no end yet, and its last line is full."""
+    """Whether a paragraph continues in the next column: it has no end yet, and its last line is full."""
     if current.kind not in {"paragraph", "item"} or _SENTENCE_END.search(last.text):
         return False
     first = line.words[0].text
@@ -269,7 +269,7 @@ def _continues_elsewhere(current: Element, last: Line, line: Line, right: float)
 
 
 def _hangs(marker: Marker, last: Line, line: Line, right: float) -> bool:
-    """Whether a line goes on with an item: it stands under the item's text, or the item has no hanging indent."""
+    """Whether a line continues an item: it is below the item's text, or the item has no hanging indent."""
     if line.box.left >= marker.body - 3:
         return True
     if line.box.left < marker.left - 3:
@@ -281,8 +281,8 @@ def _is_new_paragraph(last: Line, line: Line, after: Line | None, right: float) 
     size, ended = line.size, _SENTENCE_END.search(last.text) is not None
     indent = line.box.left - last.box.left
     if _INDENT[0] * size < indent < _INDENT[1] * size:
-        returns = after is not None and after.box.left < line.box.left - _INDENT[0] * size
-        if (returns or after is None or ended) and (ended or line.words[0].text[:1].isupper()):
+        outdents = after is not None and after.box.left < line.box.left - _INDENT[0] * size
+        if (outdents or after is None or ended) and (ended or line.words[0].text[:1].isupper()):
             return True
     first_width = line.words[0].box.width + 0.3 * size
     width = max(right - min(last.box.left, line.box.left), 1.0)
@@ -293,33 +293,33 @@ def _is_new_paragraph(last: Line, line: Line, after: Line | None, right: float) 
     return ended or (not first.islower() and last.box.right < right - 0.25 * width)
 
 
-def _edges(page: Contents) -> dict[int, float]:
-    """Give for each line, by its id, how far right its column reaches.
+def _column_edges(page: Contents) -> dict[int, float]:
+    """Return the right edge of each line's column, by the id of the line.
 
-    That is where most of the lines around it end that begin about where it begins; where they are few, the lines and
-    tables of the whole page tell.
+    That is where most lines around it end that begin at about the same position; if these are few, the lines and
+    tables of the whole page decide.
     """
     lines = page.lines
-    places = [(line.box.left, line.box.right, line.size) for line in lines]
+    extents = [(line.box.left, line.box.right, line.size) for line in lines]
     tables = [(item.box.left, item.box.right, 0.0) for item in page.items if isinstance(item, Table)]
     found: dict[int, float] = {}
     for index, line in enumerate(lines):
-        near = _like(places[max(index - _AROUND, 0) : index + _AROUND + 1], line)
+        near = _right_edges(extents[max(index - _AROUND, 0) : index + _AROUND + 1], line)
         if len(near) < _ENOUGH:
-            found[id(line)] = max(_like(places + tables, line), default=line.box.right)
+            found[id(line)] = max(_right_edges(extents + tables, line), default=line.box.right)
         else:
             found[id(line)] = sorted(near)[int(_MOST * (len(near) - 1))]
     return found
 
 
-def _like(places: Iterable[tuple[float, float, float]], line: Line) -> list[float]:
-    """Give where those end that begin about where a line begins, and aren't larger."""
+def _right_edges(extents: Iterable[tuple[float, float, float]], line: Line) -> list[float]:
+    """Return the right edges of those that begin at about the position of a line and aren't larger."""
     start, reach, largest = line.box.left, 4 * line.size, 1.2 * line.size
-    return [right for left, right, size in places if abs(left - start) < reach and size < largest]
+    return [right for left, right, size in extents if abs(left - start) < reach and size < largest]
 
 
 def _set_depths(elements: Iterable[Element]) -> None:
-    """Say how deep items are nested: by tags, else by how far right their markers stand."""
+    """Set the nesting depth of items: by tags, else by the left edges of their markers."""
     stack: list[float] = []
     for element in elements:
         if element.kind != "item" or not element.marker:

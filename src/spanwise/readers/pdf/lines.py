@@ -1,4 +1,4 @@
-"""Words to lines, in the order in which the file writes them."""
+"""Lines made of words, in the order in which the file writes them."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from spanwise.readers.pdf.geometry import Box, around, both
+from spanwise.readers.pdf.geometry import Box, around, union
 from spanwise.readers.pdf.words import Style, Word
 
-_BESIDE: Final = 0.4  # of the smaller height: what two words of one line share at least
-_BACKWARDS: Final = 1.5  # of the size: a word that begins so far before the end of the last begins a new line
-_WIDE_GAP: Final = 1.3  # of the size: no space between words is that wide, if the text isn't justified very badly
-_RAISED: Final = 0.83  # of the size of the line: what is smaller and stands higher is a note's mark
+_LEAST_OVERLAP: Final = 0.4  # of the smaller height: the least that two words of one line share
+_BACKWARDS: Final = 1.5  # of the size: a word that begins so far before the end of the last one begins a new line
+_WIDE_GAP: Final = 1.3  # of the size: wider than any space between words, unless text is justified very badly
+_RAISED: Final = 0.83  # of the size of the line: smaller and higher text is a note mark
 
 _RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
-_SPOKEN: Final = re.compile(r"[^\W_]")
+_LETTER_OR_DIGIT: Final = re.compile(r"[^\W_]")
 _COMMENTS: Final = frozenset({"#", "//", "--", "/*", "*", ";", "%", "<!--"})
 LINK: Final = "\ufdd0"
-"""Stands before the first word of a link while a text is being written; no text can hold it."""
-MOST_LINKS: Final = 60_000  # of one page
-_FIRST_LINK: Final = 0xF0000  # the character behind the mark that stands for the first link of the page
+"""Precedes the first word of a link while a text is being written; no text can contain it."""
+MOST_LINKS: Final = 60_000  # on one page
+_FIRST_LINK: Final = 0xF0000  # the character after the mark, for the first link of the page
 _WIDE: Final = re.compile(
     "[\u2e80-\u303f\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef]"
 )
 
 
 class Line(NamedTuple):
-    """Words beside each other."""
+    """Words beside each other, on one line of a page."""
 
     words: tuple[Word, ...]
-    text: str  # the words with spaces where there is white space
+    text: str  # the words, with spaces where the file has white space
     box: Box
-    style: Style  # that most of its characters have
+    style: Style  # of most of its characters
     bold: bool  # all of it
     mono: bool
     upright: bool = True
@@ -45,14 +45,14 @@ class Line(NamedTuple):
 
     @property
     def broken(self) -> bool:
-        """Whether it ends in a hyphen that the line end may have caused."""
+        """Whether it ends in a hyphen that the line break may have caused."""
         return self.words[-1].broken
 
 
 def joined(words: Iterable[Word], *, marked: bool = False) -> str:
-    """Put words together as they stand in one line; a hyphen that may be soft is a hyphen here.
+    """Join the words of one line; a hyphen that may be soft is kept.
 
-    If wanted, links are `marked` before their first word, so that their place is known when the text is done.
+    With `marked`, each link is marked before its first word, so that its position is known when the text is complete.
     """
     pieces: list[str] = []
     for word in words:
@@ -64,60 +64,60 @@ def joined(words: Iterable[Word], *, marked: bool = False) -> str:
     return "".join(pieces)
 
 
-def glue(before: str, after: str) -> str:
-    """Give what stands between two lines: a space, but in Chinese and Japanese nothing."""
+def separator(before: str, after: str) -> str:
+    """Return the separator of two lines: a space, or nothing in Chinese and Japanese."""
     return "" if _WIDE.match(before[-1:]) and _WIDE.match(after.lstrip(LINK)[:1]) else " "
 
 
 def unmarked(text: str) -> tuple[list[tuple[int, int]], str]:
-    """Take the marks of links out of a text, and give where each stood and the link's number."""
+    """Remove link marks from a text; return the position and link number of each, and the text."""
     pieces = text.split(LINK)
-    places, reached = list[tuple[int, int]](), len(pieces[0])
+    positions, reached = list[tuple[int, int]](), len(pieces[0])
     clean = [pieces[0]]
     for piece in pieces[1:]:
-        places.append((reached, ord(piece[0]) - _FIRST_LINK))
+        positions.append((reached, ord(piece[0]) - _FIRST_LINK))
         clean.append(piece[1:])
         reached += len(piece) - 1
-    return places, "".join(clean)
+    return positions, "".join(clean)
 
 
 def lines_of(words: Iterable[Word]) -> Iterator[Line]:
-    """Group words into lines; `upright` ones stand as most of the page does, others are kept by themselves."""
-    waiting: list[Word] = []
+    """Group words into lines; `upright` ones run as most of the page does, others are lines of their own."""
+    pending: list[Word] = []
     box: Box | None = None
     for word in words:
-        if box and waiting and not _goes_on(waiting[-1], box, word):
-            yield line_of(waiting)
-            waiting, box = [], None
-        waiting.append(word)
-        box = both(box, word.box) if box else word.box
-    if waiting:
-        yield line_of(waiting)
+        if box and pending and not _continues(pending[-1], box, word):
+            yield line_of(pending)
+            pending, box = [], None
+        pending.append(word)
+        box = union(box, word.box) if box else word.box
+    if pending:
+        yield line_of(pending)
 
 
 def line_of(words: Sequence[Word]) -> Line:
-    """Make a line of words."""
+    """Return the line that words form."""
     lengths: dict[int, int] = {}
     styles: dict[int, Style] = {}
     for word in words:
-        name = id(word.style)
-        lengths[name] = lengths.get(name, 0) + len(word.text)
-        styles[name] = word.style
-    main = styles[max(lengths, key=lambda name: lengths[name])]
-    visible = [word for word in words if _SPOKEN.search(word.text)] or words
+        key = id(word.style)
+        lengths[key] = lengths.get(key, 0) + len(word.text)
+        styles[key] = word.style
+    main = styles[max(lengths, key=lambda key: lengths[key])]
+    lettered = [word for word in words if _LETTER_OR_DIGIT.search(word.text)] or words
     return Line(
         tuple(words),
         joined(words),
         around(word.box for word in words),
         main,
-        all(word.style.bold for word in visible),
-        all(word.style.mono for word in visible) or _is_comment(words),
+        all(word.style.bold for word in lettered),
+        all(word.style.mono for word in lettered) or _is_comment(words),
         main.quarter == 0,
     )
 
 
 def _is_comment(words: Sequence[Word]) -> bool:
-    """Whether a line is a comment in code whose letters the code's font doesn't have, as in Chinese."""
+    """Whether a line is a code comment in letters that the code font lacks, as in Chinese."""
     first = words[0]
     return (
         first.style.mono
@@ -127,13 +127,13 @@ def _is_comment(words: Sequence[Word]) -> bool:
     )
 
 
-def _goes_on(last: Word, line: Box, word: Word) -> bool:
+def _continues(last: Word, line: Box, word: Word) -> bool:
     if last.style.quarter != word.style.quarter:
         return False
     if word.style.quarter:
         return word.box.shared_width(line) > 0 if word.style.quarter % 2 else word.box.shared_height(line) > 0
     size = max(word.style.size, last.style.size)
-    if word.box.shared_height(last.box) <= _BESIDE * min(word.box.height, last.box.height):
+    if word.box.shared_height(last.box) <= _LEAST_OVERLAP * min(word.box.height, last.box.height):
         return False
     plain = word.text.isascii() and last.text.isascii()
     if not plain and (_RIGHT_TO_LEFT.search(word.text) or _RIGHT_TO_LEFT.search(last.text)):
@@ -154,5 +154,5 @@ def split_at_gaps(line: Line) -> list[Line]:
 
 
 def is_raised(word: Word, line: Line) -> bool:
-    """Whether a word is small and stands above the line, as the mark of a note does."""
+    """Whether a word is small and raised above the baseline, as a note mark is."""
     return word.style.size <= _RAISED * line.size and word.box.bottom < line.box.bottom - 0.15 * line.size

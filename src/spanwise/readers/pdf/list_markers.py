@@ -1,4 +1,4 @@
-"""What begins an item of a list: a bullet, written or drawn, or a number."""
+"""The markers of list items: a bullet, written or drawn, or a number."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NUMBER: Final = re.compile(
 _NO_BULLETS: Final = "\"'([{„“«‹”’$€£§&@%=<>|"
 _SYMBOLS: Final = re.compile(r"symbol|ding|bullet|marlett", re.IGNORECASE)
 _ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-_BESIDE: Final = 3.5  # of the size: how far a drawn bullet may stand from its text
-_SAME_PLACE: Final = 2.5  # points
+_FARTHEST_DOT: Final = 3.5  # of the size: the largest gap between a drawn bullet and its text
+_SAME_INDENT: Final = 2.5  # points
 
 
 class Marker(NamedTuple):
-    """The beginning of an item."""
+    """The marker at the beginning of an item."""
 
     text: str  # as Markdown writes it
     left: float
@@ -35,10 +35,10 @@ class Marker(NamedTuple):
 
 
 def markers_of(lines: Sequence[Line], dots: Sequence[Box]) -> list[Marker | None]:
-    """Find the lines that begin items; a marker that might be text needs others like it, or a hanging indent."""
+    """Return the marker of each line; one that might be text needs others like it, or a hanging indent."""
     found = [_bullet(line) or _drawn(line, dots) or _number(line) for line in lines]
     for index, marker in enumerate(found):
-        if marker and not marker.sure and not _is_borne_out(index, marker, found, lines):
+        if marker and not marker.sure and not _is_confirmed(index, marker, found, lines):
             found[index] = None
     return found
 
@@ -54,23 +54,23 @@ def _bullet(line: Line) -> Marker | None:
         sure = mark in _STRONG
         return Marker("-", left, line.words[1].box.left, 1, sure=sure)
     if len(first.text) == 1 and _SYMBOLS.search(first.style.font) and len(line.words) > 1:
-        return Marker("-", left, line.words[1].box.left, 1, sure=True)  # a letter that its font draws as a bullet
+        return Marker("-", left, line.words[1].box.left, 1, sure=True)  # a letter that a symbol font draws as a bullet
     if mark in _STRONG and len(first.text) > 1:
         return Marker("-", left, left + first.box.width / len(first.text), 0, glued=1, sure=True)
     return None
 
 
 def _may_be_bullet(mark: str) -> bool:
-    """Whether a sign may be somebody's bullet; one of mathematics is none."""
+    """Whether a character may be a bullet; mathematical signs are none."""
     return not mark.isalnum() and mark not in _NO_BULLETS and category(mark) not in {"Sm", "Mn", "Co", "Cn"}
 
 
 def _drawn(line: Line, dots: Sequence[Box]) -> Marker | None:
-    """Find a bullet that is drawn, not written, before a line."""
+    """Return the marker of a bullet that is drawn, not written, before a line."""
     for dot in dots:
         gap = line.box.left - dot.right
         level = line.words[0].box
-        if 0 <= gap <= _BESIDE * line.size and level.top - 1 <= dot.middle <= level.bottom + 1 and line.upright:
+        if 0 <= gap <= _FARTHEST_DOT * line.size and level.top - 1 <= dot.middle <= level.bottom + 1 and line.upright:
             return Marker("-", dot.left, line.box.left, 0, sure=True)
     return None
 
@@ -86,7 +86,7 @@ def _number(line: Line) -> Marker | None:
 
 
 def value_of(marker: str) -> int | None:
-    """Give the number that a marker stands for; letters count from a, a roman numeral by its value."""
+    """Return the number of a marker; letters count from a, roman numerals have their value."""
     label = marker.strip("().").lower()
     if label.isdigit():
         return int(label)
@@ -105,8 +105,8 @@ def _roman(label: str) -> int | None:
     return sum(-value if value < max(values[index:]) else value for index, value in enumerate(values))
 
 
-def _is_borne_out(index: int, marker: Marker, found: Sequence[Marker | None], lines: Sequence[Line]) -> bool:
-    """Whether a marker has a sibling nearby, or the lines after it hang under its text."""
+def _is_confirmed(index: int, marker: Marker, found: Sequence[Marker | None], lines: Sequence[Line]) -> bool:
+    """Whether a marker has a sibling nearby, or the next line is indented to its text."""
     if index + 1 < len(lines) and _hangs(lines[index], marker, lines[index + 1]):
         return True
     for step in (-1, 1):
@@ -115,7 +115,7 @@ def _is_borne_out(index: int, marker: Marker, found: Sequence[Marker | None], li
             if not 0 <= other < len(lines):
                 break
             sibling = found[other]
-            if sibling and abs(sibling.left - marker.left) <= _SAME_PLACE and _are_siblings(marker, sibling, step):
+            if sibling and abs(sibling.left - marker.left) <= _SAME_INDENT and _are_siblings(marker, sibling, step):
                 return True
             other += step
     return False
@@ -143,14 +143,14 @@ def _hangs(line: Line, marker: Marker, below: Line) -> bool:
     distance = below.box.top - line.box.bottom
     return (
         marker.body - marker.left > 0.8 * line.size
-        and abs(below.box.left - marker.body) <= _SAME_PLACE
+        and abs(below.box.left - marker.body) <= _SAME_INDENT
         and distance < line.box.height
         and below.upright
     )
 
 
 def without_marker(line: Line, marker: Marker) -> tuple[Word, ...]:
-    """Give the words of an item's first line that are not its marker."""
+    """Return the words of an item's first line without its marker."""
     words = line.words[marker.skipped :]
     if marker.glued and words:
         first = words[0]

@@ -1,4 +1,4 @@
-"""What a PDF says of itself: title, author, dates, language, outline, links."""
+"""What a PDF states about itself: title, author, dates, language and outline."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LONGEST_TITLE: Final = 500
 _MOST_ENTRIES: Final = 20_000
 
 
-def said_of(document: pypdfium2.PdfDocument) -> dict[str, Any]:
-    """Give the metadata that the file states."""
+def metadata_of(document: pypdfium2.PdfDocument) -> dict[str, Any]:
+    """Return the metadata that the file states."""
     stated = _stated(document)
     found: dict[str, Any] = {}
     title = " ".join(stated.get("Title", "").split())
@@ -52,12 +52,12 @@ def _stated(document: pypdfium2.PdfDocument) -> Mapping[str, str]:
 def _language(document: pypdfium2.PdfDocument) -> str | None:
     import pypdfium2.raw as raw
 
-    said = string_of(raw.FPDFCatalog_GetLanguage, document).strip()
-    return said if _LANGUAGE.match(said) else None
+    language = string_of(raw.FPDFCatalog_GetLanguage, document).strip()
+    return language if _LANGUAGE.match(language) else None
 
 
 def _iso(date: str) -> str | None:
-    """Turn a date as PDF writes it into ISO 8601; None for one that is none."""
+    """Convert a PDF date to ISO 8601; None if it is not a date."""
     found = _DATE.match(date.strip())
     if not found:
         return None
@@ -72,11 +72,11 @@ def _iso(date: str) -> str | None:
 
 
 def outline_of(document: pypdfium2.PdfDocument) -> list[Entry]:
-    """Give the outline; pages count from 0."""
+    """Return the outline; pages count from 0."""
     entries: list[Entry] = []
     for bookmark in document.get_toc(max_depth=6):
-        place = bookmark.get_dest()
-        page = place.get_index() if place else None
+        destination = bookmark.get_dest()
+        page = destination.get_index() if destination else None
         if page is not None:
             entries.append(Entry(bookmark.get_title(), bookmark.level + 1, page))
         if len(entries) >= _MOST_ENTRIES:

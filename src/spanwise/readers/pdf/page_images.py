@@ -1,7 +1,7 @@
-"""Pictures of the pages of a PDF, small enough to stand in a web page.
+"""Images of the pages of a PDF, small enough to be embedded in a web page.
 
 A page of text becomes a PNG of sixteen greys, a page with colour one of 256 colours: about 20 to 150 kB at 120 dpi. The
-encoder is a dozen lines over zlib, so that pictures need nothing but pypdfium2.
+encoder is a dozen lines on top of zlib, so that images need nothing but pypdfium2.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from numpy.typing import NDArray
 from spanwise.errors import MissingExtraError, UnreadableError
 
 DOTS_PER_INCH: Final = 120
-_LARGEST: Final = 2400  # pixels along a side; a poster is shown smaller rather than filling the memory
+_LARGEST: Final = 2400  # pixels along a side; a poster is scaled down rather than filling the memory
 _COLOURED: Final = 24  # how far the channels of a pixel may differ before it counts as coloured
-_SPECKS: Final = 40  # coloured pixels that are overlooked
+_SPECKS: Final = 40  # coloured pixels that are ignored
 
 Pixels = NDArray[np.uint8]
 
 
 class Picture(NamedTuple):
-    """A page as it looks: its size in points and a PNG; where it can't be drawn, a `note` says why."""
+    """A rendered page: its size in points and a PNG; if it can't be rendered, `note` is the reason."""
 
     width: float
     height: float
@@ -39,7 +39,7 @@ class Picture(NamedTuple):
 def page_pictures(
     source: str | os.PathLike[str] | bytes, *, password: str | None = None, dpi: int = DOTS_PER_INCH
 ) -> Iterator[Callable[[int], Picture]]:
-    """Open a PDF, given as a path or as its bytes, and give a function that draws a page by its number, from 1."""
+    """Open a PDF, given as a path or bytes, and yield a function that renders a page by its number, from 1."""
     try:
         import pypdfium2
     except ImportError as error:
@@ -51,18 +51,18 @@ def page_pictures(
     except (pypdfium2.PdfiumError, OSError) as error:
         raise UnreadableError(name, f"can't be drawn ({error})", hint="do without: --no-pictures") from error
     try:
-        document.init_forms()  # what was filled into a form is part of the picture
+        document.init_forms()  # so that values of form fields are rendered
         yield lambda number: _picture(document, number, dpi, pypdfium2.PdfiumError)
     finally:
         document.close()
 
 
-def _picture(document: Any, number: int, dpi: int, fault: type[Exception]) -> Picture:
+def _picture(document: Any, number: int, dpi: int, pdf_error: type[Exception]) -> Picture:
     if not 1 <= number <= len(document):
         return Picture(0, 0, note=f"the file has no page {number}")
     try:
         page = document[number - 1]
-    except fault as error:
+    except pdf_error as error:
         return Picture(0, 0, note=f"the page is damaged ({error})")
     try:
         width, height = page.get_size()
@@ -72,14 +72,14 @@ def _picture(document: Any, number: int, dpi: int, fault: type[Exception]) -> Pi
             return Picture(width, height, _png(bitmap.to_numpy()))
         finally:
             bitmap.close()
-    except (fault, ValueError, MemoryError) as error:
+    except (pdf_error, ValueError, MemoryError) as error:
         return Picture(0, 0, note=f"the page can't be drawn ({error})")
     finally:
         page.close()
 
 
 def _png(pixels: Pixels) -> bytes:
-    """Encode pixels in blue, green, red, or in one channel, in as few colours as do."""
+    """Encode pixels in blue, green, red, or in one channel, with as few colours as needed."""
     colours = pixels[:, :, :3] if pixels.ndim == 3 and pixels.shape[2] >= 3 else None
     if colours is None:
         return _grey(pixels.reshape(pixels.shape[:2]))
@@ -90,42 +90,42 @@ def _png(pixels: Pixels) -> bytes:
 
 
 def full_png(pixels: Pixels) -> bytes:
-    """Encode pixels in blue, green, red, or in one channel, as they are."""
+    """Encode pixels in blue, green, red, or in one channel, without loss."""
     if pixels.ndim == 2 or pixels.shape[2] < 3:
-        return _file(pixels.shape[1], 8, 0, b"", pixels.reshape(pixels.shape[:2]))
+        return _png_file(pixels.shape[1], 8, 0, b"", pixels.reshape(pixels.shape[:2]))
     rows = pixels[:, :, 2::-1].reshape(len(pixels), -1)
-    return _file(pixels.shape[1], 8, 2, b"", rows)
+    return _png_file(pixels.shape[1], 8, 2, b"", rows)
 
 
 def _grey(pixels: Pixels) -> bytes:
-    """Encode sixteen greys, two pixels a byte: letters stay smooth."""
+    """Encode sixteen greys, two pixels per byte: enough for smooth letters."""
     levels = (pixels.astype(np.uint16) + 8) // 17
     even = np.pad(levels, ((0, 0), (0, levels.shape[1] % 2))).astype(np.uint8)
     pairs: Pixels = (even[:, ::2] << 4 | even[:, 1::2]).astype(np.uint8)
-    return _file(pixels.shape[1], 4, 0, b"", pairs)
+    return _png_file(pixels.shape[1], 4, 0, b"", pairs)
 
 
 def _coloured(pixels: Pixels) -> bytes:
-    """Encode the 256 most frequent of 4,096 colours; each other pixel takes the nearest of them."""
+    """Encode the 256 most frequent of 4,096 colours; other pixels take the nearest of these."""
     codes = (pixels >> 4).astype(np.uint16) @ np.array([256, 16, 1], dtype=np.uint16)
     flat, count = codes.ravel(), np.bincount(codes.ravel(), minlength=4096)
-    sums = [np.bincount(flat, weights=pixels[:, :, place].ravel(), minlength=4096) for place in range(3)]
+    sums = [np.bincount(flat, weights=pixels[:, :, channel].ravel(), minlength=4096) for channel in range(3)]
     means = np.stack(sums, axis=1) / np.maximum(count, 1)[:, None]
     used = np.flatnonzero(count)
     chosen = np.sort(used[np.argsort(count[used], kind="stable")[::-1][:256]])
     nearest = np.zeros(4096, dtype=np.uint8)
     distances = ((means[used][:, None, :] - means[chosen][None, :, :]) ** 2).sum(axis=2)
     nearest[used] = distances.argmin(axis=1).astype(np.uint8)
-    return _file(pixels.shape[1], 8, 3, means[chosen].round().astype(np.uint8).tobytes(), nearest[codes])
+    return _png_file(pixels.shape[1], 8, 3, means[chosen].round().astype(np.uint8).tobytes(), nearest[codes])
 
 
-def _file(width: int, depth: int, kind: int, palette: bytes, rows: Pixels) -> bytes:
-    """Put a PNG together; `kind` 0 is grey, 2 is red, green, blue, 3 is by a palette."""
-    head = struct.pack(">IIBBBBB", width, len(rows), depth, kind, 0, 0, 0)
-    unfiltered = np.pad(rows, ((0, 0), (1, 0))).tobytes()  # each row begins with the number of its filter: none
-    parts = [(b"IHDR", head), *([(b"PLTE", palette)] if palette else ()), (b"IDAT", zlib.compress(unfiltered, 6))]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_part(name, data) for name, data in [*parts, (b"IEND", b"")])
+def _png_file(width: int, depth: int, kind: int, palette: bytes, rows: Pixels) -> bytes:
+    """Return a PNG file; `kind` 0 is grey, 2 is red, green, blue, 3 is a palette."""
+    header = struct.pack(">IIBBBBB", width, len(rows), depth, kind, 0, 0, 0)
+    unfiltered = np.pad(rows, ((0, 0), (1, 0))).tobytes()  # each row begins with its filter type: 0 for none
+    chunks = [(b"IHDR", header), *([(b"PLTE", palette)] if palette else ()), (b"IDAT", zlib.compress(unfiltered, 6))]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_png_chunk(name, data) for name, data in [*chunks, (b"IEND", b"")])
 
 
-def _part(name: bytes, data: bytes) -> bytes:
+def _png_chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -1,6 +1,6 @@
-"""PDFium: opening files, what goes wrong with them, and the few calls that are made once a character.
+"""PDFium: opening files, the errors of files that can't be opened, and the few calls made once per character.
 
-pypdfium2 checks and converts every argument; for calls that happen thousands of times a page, the same functions of the
+pypdfium2 checks and converts every argument; for calls made thousands of times per page, the same functions of the
 library are called with plain addresses.
 """
 
@@ -22,54 +22,54 @@ _HANDLER_ERROR = 5
 
 
 class Calls(NamedTuple):
-    """The calls that are made once a word or once a run of text: they take and give addresses."""
+    """The functions called once per word or once per run of text: they take and return addresses."""
 
     box: Callable[[int, int, int], int]  # of a character, written to an address
-    object: Callable[[int, int], int | None]  # that a character belongs to
+    object: Callable[[int, int], int | None]  # the text object of a character
     font: Callable[[int], int | None]
     size: Callable[[int, int], int]
     matrix: Callable[[int, int], int]
     mode: Callable[[int], int]
     tag: Callable[[int], int]
     marks: Callable[[int], int]
-    placed: Callable[[int, int], int | None]  # an object of a page by its number
-    inner: Callable[[int, int], int | None]  # an object of a form by its number
+    page_object: Callable[[int, int], int | None]  # an object of a page by its index
+    form_object: Callable[[int, int], int | None]  # an object of a form by its index
     kind: Callable[[int], int]
 
 
 @cache
 def calls() -> Calls:
-    """Find the functions in the library that pypdfium2 has loaded."""
+    """Return the functions of the library that pypdfium2 has loaded."""
     import pypdfium2.raw as raw
 
     number, address = ctypes.c_int, ctypes.c_void_p
 
-    def found(function: Any, *kinds: Any) -> Any:
-        return ctypes.CFUNCTYPE(*kinds)(ctypes.cast(function, address).value or 0)
+    def prototype(function: Any, *types: Any) -> Any:
+        return ctypes.CFUNCTYPE(*types)(ctypes.cast(function, address).value or 0)
 
     return Calls(
-        found(raw.FPDFText_GetLooseCharBox, number, address, number, address),
-        found(raw.FPDFText_GetTextObject, address, address, number),
-        found(raw.FPDFTextObj_GetFont, address, address),
-        found(raw.FPDFTextObj_GetFontSize, number, address, address),
-        found(raw.FPDFPageObj_GetMatrix, number, address, address),
-        found(raw.FPDFTextObj_GetTextRenderMode, number, address),
-        found(raw.FPDFPageObj_GetMarkedContentID, number, address),
-        found(raw.FPDFPageObj_CountMarks, number, address),
-        found(raw.FPDFPage_GetObject, address, address, number),
-        found(raw.FPDFFormObj_GetObject, address, address, ctypes.c_ulong),
-        found(raw.FPDFPageObj_GetType, number, address),
+        prototype(raw.FPDFText_GetLooseCharBox, number, address, number, address),
+        prototype(raw.FPDFText_GetTextObject, address, address, number),
+        prototype(raw.FPDFTextObj_GetFont, address, address),
+        prototype(raw.FPDFTextObj_GetFontSize, number, address, address),
+        prototype(raw.FPDFPageObj_GetMatrix, number, address, address),
+        prototype(raw.FPDFTextObj_GetTextRenderMode, number, address),
+        prototype(raw.FPDFPageObj_GetMarkedContentID, number, address),
+        prototype(raw.FPDFPageObj_CountMarks, number, address),
+        prototype(raw.FPDFPage_GetObject, address, address, number),
+        prototype(raw.FPDFFormObj_GetObject, address, address, ctypes.c_ulong),
+        prototype(raw.FPDFPageObj_GetType, number, address),
     )
 
 
 def address_of(handle: Any) -> int:
-    """Give the address that a handle of pypdfium2 holds."""
+    """Return the address that a handle of pypdfium2 holds."""
     return ctypes.cast(getattr(handle, "raw", handle), ctypes.c_void_p).value or 0
 
 
 @contextmanager
 def opened(data: bytes, name: str, password: str | None) -> Iterator[pypdfium2.PdfDocument]:
-    """Open a file, and say what is wrong with one that can't be opened."""
+    """Open a file; raise UnreadableError with the reason if it can't be opened."""
     try:
         import pypdfium2
     except ImportError as error:
@@ -81,7 +81,7 @@ def opened(data: bytes, name: str, password: str | None) -> Iterator[pypdfium2.P
         document = pypdfium2.PdfDocument(data, password=password)
         pages = len(document)
     except pypdfium2.PdfiumError as error:
-        raise _refusal(data, name, password, getattr(error, "err_code", None)) from error
+        raise _open_error(data, name, password, getattr(error, "err_code", None)) from error
     try:
         if not pages:
             raise UnreadableError(name, "has no pages")
@@ -90,7 +90,7 @@ def opened(data: bytes, name: str, password: str | None) -> Iterator[pypdfium2.P
         document.close()
 
 
-def _refusal(data: bytes, name: str, password: str | None, code: int | None) -> UnreadableError:
+def _open_error(data: bytes, name: str, password: str | None, code: int | None) -> UnreadableError:
     if code == _PASSWORD_ERROR:
         if password:
             return UnreadableError(name, "is encrypted, and the password doesn't open it")
@@ -106,7 +106,7 @@ def _refusal(data: bytes, name: str, password: str | None, code: int | None) -> 
 
 
 def string_of(call: Callable[..., int], *arguments: Any) -> str:
-    """Fetch a UTF-16 string by one of the library's calls, which first say how long it is."""
+    """Return the UTF-16 string of a library function, which is called once for the length and once for the string."""
     length = call(*arguments, None, 0)
     if length <= 2:
         return ""

@@ -1,4 +1,4 @@
-"""The tags of a page: what the program that wrote the file says about the structure of its text."""
+"""The tags of a page: the structure of its text as stated by the program that wrote the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CELLS: Final = frozenset({"TD", "TH"})
 
 
 class Cell(NamedTuple):
-    """A place in a table; elements are named by their address, which is good for one page."""
+    """A cell of a table; elements are identified by their address, which is valid for one page."""
 
     table: int
     row: int
@@ -30,18 +30,18 @@ class Cell(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """What the file says of a stretch of text."""
+    """The structure that the file states for a run of text."""
 
-    kind: str = ""  # heading, paragraph, caption, note, code, figure, or nothing
+    kind: str = ""  # heading, paragraph, caption, note, code, figure, formula, or empty
     element: int = 0  # the innermost element that is a block
-    level: int = 0  # of a heading; 0 where it isn't said
-    items: tuple[int, ...] = ()  # the items that it stands in, outermost first
+    level: int = 0  # of a heading; 0 where it isn't stated
+    items: tuple[int, ...] = ()  # the list items that contain it, outermost first
     label: bool = False  # it is an item's number or bullet
     cell: Cell | None = None
 
 
 def tags_of(page: pypdfium2.PdfPage) -> dict[int, Tag]:
-    """Give the tags of a page by the numbers of marked content; nothing for a page without tags."""
+    """Return the tags of a page by the ids of marked content; empty for a page without tags."""
     import pypdfium2.raw as raw
 
     tree = raw.FPDF_StructTree_GetForPage(page)
@@ -61,14 +61,14 @@ def tags_of(page: pypdfium2.PdfPage) -> dict[int, Tag]:
 class _Walk:
     def __init__(self) -> None:
         self.found: dict[int, Tag] = {}
-        self._left = _MOST
-        self._rows: dict[int, int] = {}  # how many rows of each table have been seen
+        self._elements_left = _MOST
+        self._rows: dict[int, int] = {}  # number of rows seen of each table
 
     def element(self, element: Any, above: Tag, depth: int, cell: Cell | None = None) -> None:
         import pypdfium2.raw as raw
 
-        self._left -= 1
-        if self._left < 0 or depth > _DEEPEST:
+        self._elements_left -= 1
+        if self._elements_left < 0 or depth > _DEEPEST:
             return
         name = string_of(raw.FPDF_StructElement_GetType, element)
         tag = _tag(name, address_of(element), above)
@@ -86,7 +86,7 @@ class _Walk:
                 self.element(child, tag, depth + 1)
 
     def _row(self, row: Any, above: Tag, depth: int) -> None:
-        """Walk through a row: its cells are counted."""
+        """Walk through a row and number its cells."""
         import pypdfium2.raw as raw
 
         table = _table_of(row)
@@ -141,7 +141,7 @@ def _table_of(row: Any) -> int:
 
 
 def _spans(cell: Any) -> tuple[int, int]:
-    """Give how many columns and rows a cell takes."""
+    """Return how many columns and rows a cell spans."""
     import ctypes
 
     import pypdfium2.raw as raw

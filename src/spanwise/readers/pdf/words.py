@@ -18,34 +18,34 @@ from spanwise.readers.pdf.pdfium import address_of, calls
 if TYPE_CHECKING:
     import pypdfium2
 
-BROKEN: Final = "\x02\ufffe\xad"  # how a hyphen at the end of a line arrives
+BROKEN: Final = "\x02\ufffe\xad"  # what PDFium returns for a hyphen at the end of a line
 _WORD: Final = re.compile(rf"[^\s{BROKEN}\x00]+[{BROKEN}]*")
 _BOLD: Final = re.compile(r"bold|black|heavy|demi|[-_]medi\b|bx\d|[-_,]bd\b", re.IGNORECASE)
 _MONO: Final = re.compile(
     r"mono|courier|consol|menlo|typewriter|terminal|fixed|[cls][mf]tt|lmtt|ectt|code(?!c)", re.IGNORECASE
 )
-_SYMBOLS: Final = {  # what fonts of symbols put into the private area
+_SYMBOLS: Final = {  # what symbol fonts put into the private use area; and ligatures
     0xF0B7: "•", 0xF0A7: "▪", 0xF0A8: "▫", 0xF0D8: "➢", 0xF0FC: "✓", 0xF076: "❖", 0xF02D: "-", 0xF06F: "□",
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "ft", 0xFB06: "st",
 }  # fmt: skip
 _UNUSUAL: Final = re.compile("[\uf000-\uf0ff\ufb00-\ufb06]")
-_MAY_HOLD_NOTE: Final = re.compile(r"[^\W\d_][\d*†‡]{1,3}[^\w\s]")  # as in `word1,`: only the mark is small
+_MAY_HOLD_NOTE: Final = re.compile(r"[^\W\d_][\d*†‡]{1,3}[^\w\s]")  # as in `word1,`: only the note mark is small
 _FIXED_PITCH, _FORCED_BOLD = 1, 1 << 18
 _HEAVY: Final = 600
-_SPREAD: Final = 0.06  # of the mean: how much the widths of words per letter differ where all letters are equally wide
+_SPREAD: Final = 0.06  # of the mean: how much the width per letter varies between words in a fixed-pitch font
 _STROKED: Final = 2  # text that is filled and stroked looks bold
 
 
 class Style(NamedTuple):
-    """What a run of text looks like, and what the file calls it."""
+    """The appearance of a run of text, and its tag in the file."""
 
     font: str
     size: float
     bold: bool
     mono: bool
-    quarter: int  # which way it runs: quarters clockwise, as the page is shown
+    quarter: int  # direction of the text: quarters clockwise, on the displayed page
     tag: int  # number of its marked content, -1 for none
-    artifact: bool  # the file says that it is no content
+    artifact: bool  # marked by the file as no content
 
 
 class Word(NamedTuple):
@@ -54,13 +54,13 @@ class Word(NamedTuple):
     text: str
     box: Box
     style: Style
-    spaced: bool  # white space stands before it
+    spaced: bool  # preceded by white space
     broken: bool  # it ends in a hyphen that a line end may have caused
     link: int = -1  # the number of the link that begins with it
 
 
 def words_of(page: pypdfium2.PdfPage, frame: Frame) -> list[Word]:
-    """Read the words of a page, in coordinates of the page as it is shown."""
+    """Read the words of a page, in coordinates of the displayed page."""
     import pypdfium2.raw as raw
 
     textpage = page.get_textpage()
@@ -73,7 +73,7 @@ def words_of(page: pypdfium2.PdfPage, frame: Frame) -> list[Word]:
 
 
 def without_false_mono(words: list[Word]) -> list[Word]:
-    """Correct fonts that say of themselves that all their letters are equally wide, and aren't."""
+    """Clear `mono` for fonts that claim a fixed pitch but have letters of different widths."""
     widths: dict[str, list[float]] = {}
     for word in words:
         if word.style.mono and len(word.text) > 3 and word.style.quarter == 0 and word.text.isascii():
@@ -88,7 +88,7 @@ def without_false_mono(words: list[Word]) -> list[Word]:
 
 
 def main_direction(words: list[Word]) -> int:
-    """Give the direction in which most of the text runs."""
+    """Return the direction in which most of the text runs."""
     directions = Counter[int]()
     for word in words:
         directions[word.style.quarter] += len(word.text)
@@ -96,7 +96,7 @@ def main_direction(words: list[Word]) -> int:
 
 
 def _characters(textpage: Any, count: int) -> str:
-    """Give the page's characters, one for each that the library counts."""
+    """Return the page's characters, one for each that the library counts."""
     import pypdfium2.raw as raw
 
     buffer = (ctypes.c_ushort * (count + 1))()
@@ -109,7 +109,7 @@ def _characters(textpage: Any, count: int) -> str:
 
 
 class _Reader:
-    """Reads one page: keeps the styles of its text objects, and one place in memory for what the library writes."""
+    """A reader of one page: caches the styles of its text objects, and owns the buffer that the library writes to."""
 
     def __init__(self, textpage: int, frame: Frame) -> None:
         self._textpage = textpage
@@ -131,14 +131,14 @@ class _Reader:
             spaced = start > reached
             reached = end if broken else -1
             if letters:
-                whole = self._whole(letters, start, spaced, broken)
-                if whole is not None:
-                    yield whole
+                word = self._whole_word(letters, start, spaced, broken)
+                if word is not None:
+                    yield word
                 else:
-                    yield from self._parted(letters, start, spaced=spaced, broken=broken)
+                    yield from self._split_word(letters, start, spaced=spaced, broken=broken)
 
-    def _whole(self, letters: str, start: int, spaced: bool, broken: bool) -> Word | None:
-        """Give a word whose first and last character agree in line and style; None for one that may be several."""
+    def _whole_word(self, letters: str, start: int, spaced: bool, broken: bool) -> Word | None:
+        """Return a word whose first and last character agree in line and style; None for one that may be several."""
         if not letters.isalpha() and _MAY_HOLD_NOTE.search(letters):
             return None
         box_of, page, address = self._calls.box, self._textpage, self._address
@@ -149,32 +149,32 @@ class _Reader:
         else:
             last = start + len(letters) - 1
             box_of(page, last, address + 16)
-            if style is not self._style_at(last) or not _in_line(self._corners):
+            if style is not self._style_at(last) or not _on_one_line(self._corners):
                 return None
             left, top, right, bottom, other, above, far, below = self._corners
             left, top = other if other < left else left, above if above > top else top
             right, bottom = far if far > right else right, below if below < bottom else bottom
-        return Word(_tidy(letters), self._frame.shown(left, top, right, bottom), style, spaced, broken)
+        return Word(_normalized(letters), self._frame.displayed(left, top, right, bottom), style, spaced, broken)
 
-    def _parted(self, letters: str, start: int, *, spaced: bool, broken: bool) -> Iterator[Word]:
-        """Part a word where its style or its line changes."""
-        places = [self._placed(start + index) for index in range(len(letters))]
+    def _split_word(self, letters: str, start: int, *, spaced: bool, broken: bool) -> Iterator[Word]:
+        """Split a word where its style or its line changes."""
+        characters = [self._box_and_style(start + index) for index in range(len(letters))]
         begin = 0
         for index in range(1, len(letters) + 1):
-            if index == len(letters) or not _goes_on(*places[index - 1], *places[index]):
-                box = around(place for place, _ in places[begin:index])
+            if index == len(letters) or not _is_same_run(*characters[index - 1], *characters[index]):
+                box = around(box for box, _ in characters[begin:index])
                 done = index == len(letters)
-                yield Word(_tidy(letters[begin:index]), box, places[begin][1], spaced, broken and done)
+                yield Word(_normalized(letters[begin:index]), box, characters[begin][1], spaced, broken and done)
                 begin, spaced = index, False
 
-    def _placed(self, index: int) -> tuple[Box, Style]:
+    def _box_and_style(self, index: int) -> tuple[Box, Style]:
         self._calls.box(self._textpage, index, self._address)
         left, top, right, bottom = self._corners[:4]
-        return self._frame.shown(left, top, right, bottom), self._style_at(index)
+        return self._frame.displayed(left, top, right, bottom), self._style_at(index)
 
     def _style_at(self, index: int) -> Style:
         text_object = self._calls.object(self._textpage, index)
-        if text_object is None:  # made up by the library
+        if text_object is None:  # a character that the library inserted
             return self._last
         style = self._styles.get(text_object)
         if style is None:
@@ -204,7 +204,7 @@ class _Reader:
         )
 
 
-def _tidy(letters: str) -> str:
+def _normalized(letters: str) -> str:
     if letters.isascii():
         return letters
     if _UNUSUAL.search(letters):
@@ -212,14 +212,14 @@ def _tidy(letters: str) -> str:
     return normalize("NFC", letters)
 
 
-def _in_line(corners: Sequence[float]) -> bool:
-    """Whether the first and the last character of a word, given by their corners, can be in one line."""
+def _on_one_line(corners: Sequence[float]) -> bool:
+    """Whether the first and last character of a word, given by their corners, can be on one line."""
     left, top, right, bottom, other, above, far, below = corners
     level = min(top, above) - max(bottom, below) > 0.5 * min(top - bottom, above - below)
     return level or min(right, far) - max(left, other) > 0.5 * min(right - left, far - other)
 
 
-def _goes_on(box: Box, style: Style, after: Box, style_after: Style) -> bool:
+def _is_same_run(box: Box, style: Style, after: Box, style_after: Style) -> bool:
     if style is not style_after:
         return False
     if style.quarter % 2:
@@ -228,7 +228,7 @@ def _goes_on(box: Box, style: Style, after: Box, style_after: Style) -> bool:
 
 
 def _font_of(address: int) -> tuple[str, bool, bool]:
-    """Give a font's name, and whether it is bold and whether all its letters are equally wide."""
+    """Return a font's name, whether it is bold, and whether it has a fixed pitch."""
     import pypdfium2.raw as raw
 
     font = ctypes.cast(address, raw.FPDF_FONT)
@@ -241,7 +241,7 @@ def _font_of(address: int) -> tuple[str, bool, bool]:
 
 
 def _quarter(a: float, b: float) -> int:
-    """Give the direction of writing, in quarters clockwise."""
+    """Return the direction of the text, in quarters clockwise."""
     if abs(a) >= abs(b):
         return 0 if a >= 0 else 2
     return 3 if b > 0 else 1

@@ -1,4 +1,4 @@
-"""Elements to text: Markdown, page by page, and every block's range beside it as it is written."""
+"""Markdown text written from elements, page by page, with what is known of every block."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from spanwise.readers.pdf.words import Word
 
 _DEEPEST_ITEM: Final = 8
 _AFTER_NOTE: Final = ",.;:!?)]»”"
-_LEAST_SPACE: Final = 0.4  # of a letter's width, in code: what is less is spacing between letters
+_LEAST_SPACE: Final = 0.4  # of a letter's width, in code: less is spacing between letters
 _FENCE: Final = re.compile(r"`{3,}")
 
 
-class Written(NamedTuple):
-    """A block: its text, and what is known of it; positions count from the block's start."""
+class WrittenBlock(NamedTuple):
+    """A block: its text and what is known of it; positions count from the block's start."""
 
     kind: str
     text: str
@@ -33,24 +33,24 @@ class Written(NamedTuple):
     level: int | None = None
     title: str = ""
     parts: tuple[Part, ...] = ()
-    links: tuple[tuple[int, int], ...] = ()  # where links begin, and their numbers on the page
+    links: tuple[tuple[int, int], ...] = ()  # start of each link, and its index on the page
 
 
 class MarkdownWriter:
-    """Writes the elements of one page."""
+    """A writer of the elements of one page."""
 
     def __init__(
         self, number: int, frame: Frame, vocabulary: Vocabulary, figure_name: Callable[[int, int], str]
     ) -> None:
-        """Keep what all elements of the page need."""
+        """Create a writer; `figure_name` takes the page number and the number of the figure on it."""
         self._number = number
         self._frame = frame
         self._vocabulary = vocabulary
         self._figure_name = figure_name
         self._notes: set[str] = set()
 
-    def written(self, elements: Sequence[Element], *, headless: bool = False) -> Iterator[Written]:
-        """Write all elements; the first table goes on with one that has its head on the page before if `headless`."""
+    def blocks(self, elements: Sequence[Element], *, headless: bool = False) -> Iterator[WrittenBlock]:
+        """Yield all elements as blocks; if `headless`, the first table continues one from the page before."""
         self._notes = {element.note for element in elements if element.note}
         figures = 0
         for kind, group in groupby(elements, key=lambda element: element.kind):
@@ -72,8 +72,8 @@ class MarkdownWriter:
     def _flowed(self, lines: Sequence[Sequence[Word]]) -> str:
         return flowed(lines, self._vocabulary)
 
-    def _words(self, line: Line, words: Sequence[Word]) -> list[Word]:
-        """Give the words of a line, with the marks of notes that stand on this page written as such."""
+    def _with_note_marks(self, line: Line, words: Sequence[Word]) -> list[Word]:
+        """Return the words of a line, with the marks of notes on this page in Markdown."""
         if not self._notes:
             return list(words)
         written: list[Word] = []
@@ -86,19 +86,19 @@ class MarkdownWriter:
                 written.append(word)
         return written
 
-    def _block(self, kind: str, text: str, boxes: Sequence[Box], **more: Any) -> Written:
-        places, clean = unmarked(text)
-        return Written(kind, clean, self._reference(boxes), links=tuple(places), **more)
+    def _block(self, kind: str, text: str, boxes: Sequence[Box], **more: Any) -> WrittenBlock:
+        links, clean = unmarked(text)
+        return WrittenBlock(kind, clean, self._reference(boxes), links=tuple(links), **more)
 
     def _reference(self, boxes: Sequence[Box]) -> dict[str, Any]:
-        columns = [self._frame.back(box) for box in _columns(boxes)]
+        columns = [self._frame.from_upright(box) for box in _columns(boxes)]
         reference: dict[str, Any] = {"page": self._number, "bbox": _rounded(around(columns))}
         if len(columns) > 1:
             reference["boxes"] = [_rounded(box) for box in columns]
         return reference
 
-    def _paragraph(self, element: Element) -> Written:
-        lines = [self._words(line, line.words) for line in element.lines]
+    def _paragraph(self, element: Element) -> WrittenBlock:
+        lines = [self._with_note_marks(line, line.words) for line in element.lines]
         if element.note:
             lines[0] = list(element.lines[0].words[1:])
             text = f"[^{element.note}]: {self._flowed(lines)}"
@@ -110,60 +110,60 @@ class MarkdownWriter:
         level = min(max(element.level, 1), 6)
         return self._block("heading", "#" * level + " " + text, element.boxes, level=level, title=title)
 
-    def _list(self, items: Sequence[Element]) -> Written:
-        text, spans = "", list[tuple[int, int, int]]()  # start, end of the own text, depth
+    def _list(self, items: Sequence[Element]) -> WrittenBlock:
+        text, spans = "", list[tuple[int, int, int]]()  # start, end without nested items, depth
         indents: list[int] = []
         for item in items:
             depth = min(item.depth, len(indents), _DEEPEST_ITEM)
             marker = _marker(item)
             indents[depth:] = [(indents[depth - 1] if depth else 0) + len(marker) + 1]
-            lines = [self._words(line, line.words) for line in item.lines]
+            lines = [self._with_note_marks(line, line.words) for line in item.lines]
             if item.marker:
-                lines[0] = self._words(item.lines[0], without_marker(item.lines[0], item.marker))
+                lines[0] = self._with_note_marks(item.lines[0], without_marker(item.lines[0], item.marker))
             indent = indents[depth - 1] if depth else 0
             text += "\n" if text else ""
             start = len(text) + indent
             text += f"{' ' * indent}{marker} {self._flowed(lines)}"
             spans.append((start, len(text), depth))
-        places, clean = unmarked(text)
-        ranges = [(_moved(start, text), _moved(end, text)) for start, end in _nested(spans)]
+        links, clean = unmarked(text)
+        ranges = [(_unmarked_position(start, text), _unmarked_position(end, text)) for start, end in _nested(spans)]
         parts = native.items(clean, ranges, Part)
         boxes = [line.box for item in items for line in item.lines]
-        return Written("list", clean, self._reference(boxes), parts=parts, links=tuple(places))
+        return WrittenBlock("list", clean, self._reference(boxes), parts=parts, links=tuple(links))
 
-    def _table(self, table: Table, *, headless: bool) -> Written:
+    def _table(self, table: Table, *, headless: bool) -> WrittenBlock:
         marked = [_row(row) for row in table.rows]
         rows = [unmarked(row)[1] for row in marked]
         if not headless:
-            for both in (marked, rows):
-                both[0] += "\n" + _row(["---"] * len(table.rows[0]))
+            for lines in (marked, rows):
+                lines[0] += "\n" + _row(["---"] * len(table.rows[0]))
         parts: list[Part] = []
         start = 0
         for index, row in enumerate(rows):
-            reference = {"page": self._number, "bbox": _rounded(self._frame.back(table.boxes[index]))}
+            reference = {"page": self._number, "bbox": _rounded(self._frame.from_upright(table.boxes[index]))}
             parts.append(Part(start, start + len(row), (), reference, header=index == 0 and not headless))
             start += len(row) + 1
         return self._block("table", "\n".join(marked), [table.box], parts=tuple(parts))
 
-    def _code(self, element: Element) -> Written:
+    def _code(self, element: Element) -> WrittenBlock:
         code = _code(element.lines)
         longest = max((len(run) for run in _FENCE.findall(code)), default=2)
         fence = "`" * (longest + 1)
         return self._block("code", f"{fence}\n{code}\n{fence}", element.boxes)
 
-    def _figure(self, element: Element, count: int) -> Written:
+    def _figure(self, element: Element, count: int) -> WrittenBlock:
         name = self._figure_name(self._number, count)
         caption = self._flowed([line.words for line in element.lines])
         inner = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
         text = f'<figure><img src="{escape(name)}">{inner}</figure>'
         written = self._block("figure", text, element.boxes)
-        picture = _rounded(self._frame.back(element.boxes[0]))
+        picture = _rounded(self._frame.from_upright(element.boxes[0]))
         return written._replace(source_ref={**written.source_ref, "file": name, "picture": picture})
 
 
-def _moved(place: int, text: str) -> int:
-    """Give a position after the marks of links were taken out: each is two characters."""
-    return place - 2 * text.count(LINK, 0, place)
+def _unmarked_position(position: int, text: str) -> int:
+    """Return a position without the link marks before it: each is two characters."""
+    return position - 2 * text.count(LINK, 0, position)
 
 
 def _marker(item: Element) -> str:
@@ -171,7 +171,7 @@ def _marker(item: Element) -> str:
 
 
 def _nested(spans: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
-    """Let each item reach to the end of the items that are nested in it."""
+    """Return ranges in which each item reaches to the end of the items nested in it."""
     ranges = []
     for index, (start, end, depth) in enumerate(spans):
         for _, later, deeper in spans[index + 1 :]:
@@ -187,7 +187,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _code(lines: Sequence[Line]) -> str:
-    """Write code line by line, with the indentation and the gaps that it has on the page."""
+    """Return code line by line, with the indentation and gaps that it has on the page."""
     left = min(line.box.left for line in lines)
     letters = sum(len(word.text) for line in lines for word in line.words)
     width = sum(word.box.width for line in lines for word in line.words) / max(letters, 1) or 5.0
@@ -207,7 +207,7 @@ def _code(lines: Sequence[Line]) -> str:
 
 
 def _columns(boxes: Sequence[Box]) -> list[Box]:
-    """Put the boxes of lines together; a line that stands higher than the one before begins another column."""
+    """Return the boxes of columns; a line higher than the one before begins another column."""
     columns: list[list[Box]] = [[boxes[0]]]
     for box in boxes[1:]:
         last = columns[-1][-1]

@@ -1,1 +1,1 @@
-"""From a chunk back to its source: links that open a page at the text."""
+"""Links from a chunk to its source, which open the page at the text."""

@@ -1,4 +1,4 @@
-"""From a chunk back to its source: the link that opens the page at the text, and where the first block stands."""
+"""The link from a chunk to its text on the source page, and the location of its first block."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _ELEMENTS: Final = {
     "rule": "hr", "html": "div",
 }  # fmt: skip
 _FRAGMENT_LENGTH: Final = 100
-_NOWHERE: Final[dict[str, Any]] = {}
+_NO_REFERENCE: Final[dict[str, Any]] = {}
 
 
 def links_to(document: Document, cores: Sequence[tuple[int, int]]) -> list[str | None]:
-    """Give for each core the address that opens the page there; other addresses than those of the web stay alone."""
+    """Return for each core the URL that opens the page there; URLs other than http(s) stay unchanged."""
     url = document.metadata.source_url
     if not url or not url.startswith(("http://", "https://")):
         return [url] * len(cores)
     mark = ":~:" if "#" in url else "#:~:"
-    return [f"{url}{mark}text={words}" if words else url for words in text_fragments(document, cores)]
+    return [f"{url}{mark}text={directive}" if directive else url for directive in text_fragments(document, cores)]
 
 
 def navigation_of(document: Document, block: Block, core: str, url: str | None) -> dict[str, Any]:
-    """Say where the first core block stands in the source, and how to get there."""
-    reference = block.source_ref or _NOWHERE
-    shown = _shown(document, block, core)
+    """Return the location of the first core block in the source, and the link to it."""
+    reference = block.source_ref or _NO_REFERENCE
+    visible = _visible_text(document, block, core)
     offset = reference.get("text_offset", block.start)
     return {
         "url": url,
@@ -39,14 +39,14 @@ def navigation_of(document: Document, block: Block, core: str, url: str | None) 
         "text_offset_start": offset,
         "text_length": len(core),
         "highlight_metadata": {
-            "text_fragment": shown.replace(EDGE, " "),
+            "text_fragment": visible.replace(EDGE, " "),
             "block_type": _element(block),
             "text_offset": offset,
         },
     }
 
 
-def _shown(document: Document, block: Block, core: str) -> str:
+def _visible_text(document: Document, block: Block, core: str) -> str:
     kind = block.kind
     if document.metadata.source_type == "text":
         return shown_plain(core, _FRAGMENT_LENGTH)
@@ -60,8 +60,8 @@ def _shown(document: Document, block: Block, core: str) -> str:
 
 
 def _begins_with_head(document: Document, table: Block, core: str) -> bool:
-    headed = bool(table.parts) and table.parts[0].header
-    return headed and document.text.startswith(core[:_FRAGMENT_LENGTH], table.start)
+    has_header = bool(table.parts) and table.parts[0].header
+    return has_header and document.text.startswith(core[:_FRAGMENT_LENGTH], table.start)
 
 
 def _element(block: Block) -> str:

@@ -1,6 +1,6 @@
-"""A whole page as it is shown: the stretches of text that no edge of an element interrupts, with where they come from.
+"""The visible text of a whole page: runs that no edge of an element interrupts, with their positions in the document.
 
-What a browser searches for must lie inside one stretch: a block, a cell, an item, a line of code, a line before `<br>`.
+What a browser searches for must be inside one run: a block, a cell, an item, a line of code, a line before `<br>`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _INLINE: Final = frozenset({"Emphasis", "Strong", "Strikethrough", "Link"})
 _HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]*>")
-# Marks that some pages show and others don't: what is searched for stops before them.
+# Marks that are visible on some pages and not on others: a searched text must end before them.
 _UNSURE: Final = re.compile(r"==|%%[^%]*%%|(?<=\s)\^[A-Za-z0-9-]+\s*$|\[\[|\]\]")
 _LINE: Final = re.compile(r"[^\n\t]+")
 _ENTITY: Final = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);|&?[^&]+|&")
@@ -34,9 +34,9 @@ _HARD_SPACES: Final = re.compile(r"\s+\xa0\s*|\xa0\s+")
 
 
 class VisibleRun(NamedTuple):
-    """A text, and for some of its positions, in order, where in the document they come from.
+    """A text, and for some of its offsets, in order (`anchors`), their positions in the document (`places`).
 
-    Elsewhere than in code white space collapses to one space on the page.
+    White space collapses to one space on the page, except in code.
     """
 
     text: str
@@ -46,25 +46,25 @@ class VisibleRun(NamedTuple):
 
 
 class _Page:
-    """Collects words until an edge closes their stretch."""
+    """The runs of a page; text is collected until an edge closes its run."""
 
     def __init__(self) -> None:
         self.done: list[VisibleRun] = []
         self.code = False
-        self._words: list[str] = []
+        self._texts: list[str] = []
         self._length = 0
         self._anchors: list[int] = []
-        self._places: list[int] = []
+        self._positions: list[int] = []
 
-    def add(self, words: str, place: int) -> None:
+    def add(self, text: str, position: int) -> None:
         self._anchors.append(self._length)
-        self._places.append(place)
-        self._words.append(words)
-        self._length += len(words)
+        self._positions.append(position)
+        self._texts.append(text)
+        self._length += len(text)
 
     def edge(self) -> None:
-        """Close the stretch; hard spaces beside other white space don't collapse, so they are edges inside it."""
-        text, reached = "".join(self._words), 0
+        """Close the run; hard spaces beside other white space don't collapse, so they are edges inside it."""
+        text, reached = "".join(self._texts), 0
         if not text:
             return
         for gap in [*(_HARD_SPACES.finditer(text) if "\xa0" in text else ()), None]:
@@ -72,49 +72,49 @@ class _Page:
             if text[reached:end].strip():
                 self._close(text, reached, end)
             reached = gap.end() if gap else end
-        self._words, self._length, self._anchors, self._places = [], 0, [], []
+        self._texts, self._length, self._anchors, self._positions = [], 0, [], []
 
     def edge_before_word(self) -> None:
-        """Close the stretch before its last word, which goes on with something that can't be searched for."""
-        text = "".join(self._words)
+        """Close the run before its last word, which goes on with something that can't be searched for."""
+        text = "".join(self._texts)
         kept = len(text) - len(text.split()[-1]) if text and not text[-1].isspace() else len(text)
-        self._words = [text[:kept]] if kept else []
+        self._texts = [text[:kept]] if kept else []
         self.edge()
 
     def _close(self, text: str, start: int, end: int) -> None:
         if end - start == len(text):
-            self.done.append(VisibleRun(text, self._anchors, self._places, self.code))
+            self.done.append(VisibleRun(text, self._anchors, self._positions, self.code))
             return
         first, after = bisect_right(self._anchors, start) - 1, bisect_left(self._anchors, end)
         anchors = [max(anchor - start, 0) for anchor in self._anchors[first:after]]
-        places = self._places[first:after]
-        places[0] += max(start - self._anchors[first], 0)
-        self.done.append(VisibleRun(text[start:end], anchors, places, self.code))
+        positions = self._positions[first:after]
+        positions[0] += max(start - self._anchors[first], 0)
+        self.done.append(VisibleRun(text[start:end], anchors, positions, self.code))
 
-    def add_parts(self, words: str, place: int, separator: re.Pattern[str]) -> None:
-        """Add what stands between the matches of a pattern, each of which is an edge."""
+    def add_parts(self, text: str, position: int, separator: re.Pattern[str]) -> None:
+        """Add the text between the matches of a pattern, each of which is an edge."""
         reached = 0
-        for mark in separator.finditer(words):
-            self.add(words[reached : mark.start()], place + reached)
+        for mark in separator.finditer(text):
+            self.add(text[reached : mark.start()], position + reached)
             self.edge()
             reached = mark.end()
-        self.add(words[reached:], place + reached)
+        self.add(text[reached:], position + reached)
 
 
 def shown_stretches(document: Document) -> list[VisibleRun]:
-    """Give what a page shows of a document, from the first stretch to the last."""
+    """Return the visible runs of a document's rendered text, in order."""
     page = _Page()
     if document.metadata.source_type == "text":
-        page.code = True  # a browser shows it as it is
+        page.code = True  # a browser shows plain text unchanged
         _add_lines(page, document.text, 0)
     else:
-        _Walk(page, document).through()
+        _Walk(page, document).run()
     page.edge()
     return page.done
 
 
-def page_stretches(document: Document) -> list[VisibleRun]:
-    """Give what the source's own page shows; places are those that `text_offset` counts."""
+def page_runs(document: Document) -> list[VisibleRun]:
+    """Return the visible runs of the source's own page; positions are those of `text_offset`."""
     page = _Page()
     for offset, text, code in document.shown:
         page.code = code
@@ -123,49 +123,49 @@ def page_stretches(document: Document) -> list[VisibleRun]:
     return page.done
 
 
-def _add_lines(page: _Page, text: str, place: int) -> None:
+def _add_lines(page: _Page, text: str, position: int) -> None:
     for line in _LINE.finditer(text):
-        page.add(line[0], place + line.start())
+        page.add(line[0], position + line.start())
         page.edge()
 
 
 class _Walk:
-    """Goes through the events of the parser; what stands in front matter or only describes a picture is not shown."""
+    """A walk over the events of the parser; front matter and the descriptions of images are not visible."""
 
     def __init__(self, page: _Page, document: Document) -> None:
         first = document.blocks[0] if document.blocks else None
         opening = first.end if first and first.kind == "front_matter" else 0
         self._page, self._whole, self._text = page, document.text, document.text[opening:]
-        self._place = _characters(self._text, opening)
-        self._pictures = 0  # that are open
-        self._unshown = 0  # where the mark of a box ends
-        self._title_end = -1  # where its title ends
+        self._position = _character_positions(self._text, opening)
+        self._open_images = 0
+        self._mark_end = 0  # of the last box
+        self._title_end = -1  # of the last box
         self._markup: list[tuple[str, int]] = []
 
-    def through(self) -> None:
-        for event, place in _events(self._text):
-            if event == "SoftBreak" and self._place(place) != self._title_end:
-                self._page.add(" ", self._place(place))
+    def run(self) -> None:
+        for event, offset in _events(self._text):
+            if event == "SoftBreak" and self._position(offset) != self._title_end:
+                self._page.add(" ", self._position(offset))
             elif event.__class__ is str:
                 self._page.edge()
             else:
                 ((name, value),) = event.items()
                 if name == "Start" and value.__class__ is dict and "BlockQuote" in value:
-                    self._begin_quote(self._place(place))
+                    self._begin_quote(self._position(offset))
                 if name in {"Start", "End"}:
-                    self._turn(name == "Start", value if value.__class__ is str else next(iter(value)))
+                    self._enter_or_leave(name == "Start", value if value.__class__ is str else next(iter(value)))
                 elif name == "Html":
-                    self._markup.append((value, self._place(place)))
-                elif not self._pictures:
-                    self._say(name, value, self._place(place))
+                    self._markup.append((value, self._position(offset)))
+                elif not self._open_images:
+                    self._add(name, value, self._position(offset))
 
-    def _begin_quote(self, place: int) -> None:
-        """Pass over the mark of a box; its title is a line of its own."""
-        if mark := BOX.match(self._whole, place):
-            self._unshown, self._title_end = mark.end(), self._whole.find("\n", mark.end())
+    def _begin_quote(self, position: int) -> None:
+        """Skip the mark of a box; its title is a line of its own."""
+        if mark := BOX.match(self._whole, position):
+            self._mark_end, self._title_end = mark.end(), self._whole.find("\n", mark.end())
 
-    def _turn(self, opens: bool, tag: str) -> None:
-        """Enter or leave an element."""
+    def _enter_or_leave(self, opens: bool, tag: str) -> None:
+        """Enter or leave an element, which is an edge unless it is inline."""
         if tag == "HtmlBlock" and not opens:
             _add_html(self._page, self._markup)
             self._markup = []
@@ -174,21 +174,21 @@ class _Walk:
         if tag == "CodeBlock":
             self._page.code = opens
         if tag == "Image":
-            self._pictures += 1 if opens else -1
+            self._open_images += 1 if opens else -1
 
-    def _say(self, name: str, value: Any, place: int) -> None:
-        """Add what is shown inside an element."""
+    def _add(self, name: str, value: Any, position: int) -> None:
+        """Add the visible content of an element."""
         page = self._page
         if name == "Text" and page.code:
-            _add_lines(page, value, place)
+            _add_lines(page, value, position)
         elif name == "Text":
-            hidden = max(self._unshown - place, 0)
-            page.add_parts(value[hidden:], place + hidden, _UNSURE)
+            hidden = max(self._mark_end - position, 0)
+            page.add_parts(value[hidden:], position + hidden, _UNSURE)
         elif name == "Code":
-            ticks = _TICKS.match(self._whole, place)
-            page.add(value, ticks.end() if ticks else place)
+            ticks = _TICKS.match(self._whole, position)
+            page.add(value, ticks.end() if ticks else position)
         elif name == "FootnoteReference":
-            page.edge_before_word()  # its number is glued to the word
+            page.edge_before_word()  # its number is joined to the word
         elif name != "InlineHtml" or BLOCK_TAG.match(value):
             page.edge()
 
@@ -201,16 +201,16 @@ def _events(text: str) -> Iterator[tuple[Any, int]]:
 
 
 def _add_html(page: _Page, markup: list[tuple[str, int]]) -> None:
-    """Add the text between tags; those of blocks are edges, and in `<pre>` so is white space that doesn't collapse."""
-    source = "".join(words for words, _ in markup)
-    anchors = list(accumulate((len(words) for words, _ in markup), initial=0))
+    """Add the text between tags; block tags are edges, and in `<pre>` so is white space that doesn't collapse."""
+    source = "".join(text for text, _ in markup)
+    anchors = list(accumulate((len(text) for text, _ in markup), initial=0))
     reached = 0
     for start, end, closes in [*_tags(source), (len(source), len(source), True)]:
         for piece in _ENTITY.finditer(source, reached, start):
             line = bisect_right(anchors, piece.start(), hi=len(markup)) - 1
-            place = markup[line][1] + piece.start() - anchors[line]
-            words = html.unescape(piece[0]) if piece[0][0] == "&" else piece[0]
-            page.add_parts(words, place, _LINE_END if page.code else _NEVER)
+            position = markup[line][1] + piece.start() - anchors[line]
+            text = html.unescape(piece[0]) if piece[0][0] == "&" else piece[0]
+            page.add_parts(text, position, _LINE_END if page.code else _NEVER)
         if closes:
             page.edge()
         if found := _PRE.match(source, start, end):
@@ -220,7 +220,7 @@ def _add_html(page: _Page, markup: list[tuple[str, int]]) -> None:
 
 
 def _tags(source: str) -> Iterator[tuple[int, int, bool]]:
-    """Give the ranges that HTML doesn't show, and whether each is the edge of a block."""
+    """Yield the ranges of HTML that are not visible, and whether each is the edge of a block."""
     hidden = [(found.start(), found.end()) for found in _HIDDEN.finditer(source)]
     reached = 0
     for start, end in [*hidden, (len(source), len(source))]:
@@ -231,15 +231,15 @@ def _tags(source: str) -> Iterator[tuple[int, int, bool]]:
         reached = end
 
 
-def _characters(text: str, first: int) -> Callable[[int], int]:
-    """Give what turns a position in UTF-8 bytes into one in characters of the document."""
+def _character_positions(text: str, first: int) -> Callable[[int], int]:
+    """Return a function from an offset in UTF-8 bytes to a position in characters of the document."""
     if text.isascii():
-        return lambda place: place + first
+        return lambda offset: offset + first
     import numpy
 
     begins = (numpy.frombuffer(text.encode(), numpy.uint8) & 0xC0) != 0x80
     before = (numpy.cumsum(begins, dtype=numpy.int32) - begins + first).tolist()
-    return lambda place: before[place]
+    return lambda offset: before[offset]
 
 
 @cache

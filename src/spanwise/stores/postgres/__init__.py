@@ -1,4 +1,4 @@
-"""A store on a PostgreSQL server with pgvector: the same protocol as the embedded one, the same words and ranks."""
+"""A store on a PostgreSQL server with pgvector: the same protocol, terms and ranks as the embedded one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from spanwise.stores.values import Model
 
 _LOCK: Final = "SELECT pg_try_advisory_lock(hashtextextended('spanwise writer ' || %s, 0))"
 _UNLOCK: Final = "SELECT pg_advisory_unlock(hashtextextended('spanwise writer ' || %s, 0))"
-_LOOK_AGAIN: Final = 0.1
+_RETRY_SECONDS: Final = 0.1
 _TABLES: Final = ("documents", "chunks", "frequencies", "tenants")
 
 
 def open_postgres(address: str, *, create: bool = False) -> PostgresStore:
-    """Open the store in a database, and make its tables where there are none if that is wanted."""
+    """Open the store in a database; with `create`, missing tables are created."""
     connections = Connections(address)
     try:
         with connections.plain() as connection:
@@ -43,28 +43,27 @@ def _check(version: int | None, where: str) -> None:
 
 
 class PostgresStore:
-    """A store in a database of a server."""
+    """A store in a PostgreSQL database."""
 
     def __init__(self, connections: Connections) -> None:
-        """Keep the connections."""
         self._connections = connections
 
     def model(self) -> Model | None:
-        """Name the embedder whose vectors are kept; None while there are none."""
+        """Return the model whose vectors are stored, or None while there are none."""
         return self._model() if self._sums()["vectors"] else None
 
     def reading(self, tenant: str) -> PostgresReader:
-        """Give a tenant's documents to read."""
+        """Return a reader of a tenant's documents."""
         return PostgresReader(self._connections, tenant)
 
     @contextmanager
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[PostgresWriter]:
-        """Become the one who writes for a tenant, waiting so many seconds for another to end."""
+        """Hold a tenant's write lock, waiting up to `wait` seconds for another writer."""
         with self._connections.plain() as connection:
             self._lock(connection, tenant, wait)
             try:
                 if model:
-                    self._keep_model(connection, model)
+                    self._set_model(connection, model)
                 yield PostgresWriter(self._connections, connection, tenant, model)
                 if model and self.reading(tenant).statistics(()).chunks > EXACT_UP_TO:
                     schema.index_vectors(connection)
@@ -73,13 +72,13 @@ class PostgresStore:
                     connection.execute(_UNLOCK, (tenant,))
 
     def tenants(self) -> list[str]:
-        """Name the tenants, for those who look after the store."""
+        """Return the names of all tenants, for administrators."""
         query = 'SELECT tenant FROM spanwise.tenants WHERE documents > 0 ORDER BY tenant COLLATE "C"'
         with self._connections.as_caretaker() as connection:
             return [row[0] for row in connection.execute(query).fetchall()]
 
     def status(self) -> dict[str, Any]:
-        """Say what is in the store: kind, schema, model, analyser, documents, chunks, bytes."""
+        """Return what the store holds: kind, schema, model, analyser, documents, chunks, bytes."""
         tenants, sums, model = self.tenants(), self._sums(), self.model()
         analysers = {name for tenant in tenants for name in self.reading(tenant).analysers()}
         query = "SELECT sum(pg_total_relation_size('spanwise.' || name)) FROM unnest(%s::text[]) AS name"
@@ -97,12 +96,12 @@ class PostgresStore:
         }
 
     def verify(self) -> list[str]:
-        """Look for what contradicts itself; an empty list is good news."""
+        """Return the inconsistencies found; an empty list if there are none."""
         faults = ((tenant, fault) for tenant in self.tenants() for fault in self.reading(tenant).faults())
         return [f"tenant {tenant or '(default)'}: {fault}" for tenant, fault in faults]
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._connections.close()
 
     def _model(self) -> Model | None:
@@ -123,16 +122,16 @@ class PostgresStore:
             if time.monotonic() >= until:
                 rule = f"is being written by another process, still after {wait:g} seconds"
                 raise StoreError(self._connections.where, rule, hint="try again later, or wait longer")
-            time.sleep(_LOOK_AGAIN)
+            time.sleep(_RETRY_SECONDS)
 
-    def _keep_model(self, connection: Any, model: Model) -> None:
+    def _set_model(self, connection: Any, model: Model) -> None:
         with connection.transaction():
             schema.lock(connection)
-            kept = self._model()
-            if kept == model:
+            current = self._model()
+            if current == model:
                 return
-            if there := self.model():
-                rule = f"holds vectors of {there.name} ({there.dimension} numbers), not of {model.name}"
+            if stored := self.model():
+                rule = f"holds vectors of {stored.name} ({stored.dimension} numbers), not of {model.name}"
                 hint = "index into a new store: the numbers of two models can't be compared"
                 raise StoreError(self._connections.where, rule, hint=hint)
-            schema.keep_model(connection, *model)
+            schema.set_model(connection, *model)

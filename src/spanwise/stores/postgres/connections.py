@@ -1,4 +1,4 @@
-"""Connections to a server, taken and given back; each transaction says whose documents it may touch."""
+"""A pool of connections to a server; each transaction names the tenant whose documents it may access."""
 
 from __future__ import annotations
 
@@ -14,77 +14,77 @@ _CONNECT_SECONDS: Final = 10
 
 
 class Connections:
-    """The connections of a store: as many as are in use at once, so that reading goes on while something is written."""
+    """The connections of a store: as many as are used at once, so that reading continues during a write."""
 
     def __init__(self, address: str) -> None:
-        """Connect once, so that an address that leads nowhere is told at once."""
+        """Connect once, so that a wrong address is reported at once."""
         self._address = address
         self._idle: deque[Any] = deque()
-        connection = self.take()
+        connection = self.acquire()
         info = connection.info
         self.where = f"postgresql://{info.user}@{info.host}/{info.dbname}"  # never with a password
-        self._role = schema.ROLE if schema.is_unwalled(connection) else None
-        self.give_back(connection)
+        self._role = schema.ROLE if schema.bypasses_row_security(connection) else None
+        self.release(connection)
 
-    def take(self) -> Any:
-        """Give a connection that nobody uses."""
+    def acquire(self) -> Any:
+        """Return an idle connection, or a new one."""
         try:
             return self._idle.pop()
         except IndexError:
             return connected(self._address)
 
-    def give_back(self, connection: Any) -> None:
-        """Take a connection back; one that broke is let go."""
+    def release(self, connection: Any) -> None:
+        """Return a connection to the pool; a broken one is closed."""
         if connection.closed or connection.broken:
             connection.close()
         else:
             self._idle.append(connection)
 
     def close(self) -> None:
-        """Let go of all that are idle."""
+        """Close all idle connections."""
         while self._idle:
             self._idle.pop().close()
 
     @contextmanager
     def plain(self) -> Iterator[Any]:
-        """Give a connection outside of the walls: for facts and tables, not for documents."""
-        with self.explained():
-            connection = self.take()
+        """Yield a connection without a tenant: for facts and tables, not for documents."""
+        with self.store_errors():
+            connection = self.acquire()
             try:
                 yield connection
             finally:
-                self.give_back(connection)
+                self.release(connection)
 
     @contextmanager
     def within(self, tenant: str, connection: Any = None) -> Iterator[Any]:
-        """Open a transaction that sees the documents of one tenant, all of one moment."""
-        with self.explained():
-            mine = self.take() if connection is None else connection
+        """Open a transaction that sees one snapshot of one tenant's documents."""
+        with self.store_errors():
+            used = self.acquire() if connection is None else connection
             try:
-                with mine.transaction():
-                    mine.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-                    self._behind_the_wall(mine)
-                    schema.enter(mine, tenant)
-                    yield mine
+                with used.transaction():
+                    used.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                    self._set_role(used)
+                    schema.set_tenant(used, tenant)
+                    yield used
             finally:
                 if connection is None:
-                    self.give_back(mine)
+                    self.release(used)
 
     @contextmanager
     def as_caretaker(self) -> Iterator[Any]:
         """Open a transaction that sees the names and sums of tenants, and none of their documents."""
         with self.plain() as connection, connection.transaction():
-            self._behind_the_wall(connection)
+            self._set_role(connection)
             connection.execute("SELECT set_config('spanwise.caretaker', 'on', true)")
             yield connection
 
-    def _behind_the_wall(self, connection: Any) -> None:
+    def _set_role(self, connection: Any) -> None:
         if self._role:
             connection.execute(f"SET LOCAL ROLE {self._role}")
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
-        """Turn what the server refuses into an error of ours."""
+    def store_errors(self) -> Iterator[None]:
+        """Raise errors of the server as StoreError."""
         import psycopg
 
         try:

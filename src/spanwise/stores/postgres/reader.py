@@ -1,4 +1,4 @@
-"""Reading the documents of one tenant: every statement runs in that tenant's own transaction."""
+"""Reads of one tenant's documents: every statement runs in that tenant's own transaction."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.errors import StoreError
-from spanwise.stores.encoding import as_halves, json_value
-from spanwise.stores.filter_rules import first_moment, last_moment, worth_asking
+from spanwise.stores.encoding import as_halfvec, json_value
+from spanwise.stores.filter_rules import first_moment, last_moment, selective_terms
 from spanwise.stores.postgres.connections import Connections
 from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Source, Statistics, StoredChunk
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXACT_UP_TO: Final = 20_000
-"""So many vectors of a tenant are compared one by one; beyond that the index finds nearly all of the nearest."""
+"""Up to this many vectors of a tenant are compared one by one; beyond, the index finds nearly all of the nearest."""
 
 _DOCUMENT: Final = "d.document_id, d.fingerprint, d.metadata, d.language, d.addresses, d.targets, d.place"
 _CHUNK: Final = f"c.key, c.position, c.record, c.lead, {_DOCUMENT}"
@@ -30,29 +30,29 @@ class PostgresReader:
     """The documents of one tenant, for reading."""
 
     def __init__(self, connections: Connections, tenant: str) -> None:
-        """Look at the documents of a tenant, who needn't have any."""
+        """Create a reader of a tenant, which may have no documents."""
         self._connections, self._tenant = connections, tenant
-        self._moment = ExitStack()
+        self._snapshot = ExitStack()
         self._held: Any = None
 
     def __enter__(self) -> PostgresReader:
-        """Hold the moment."""
-        self._held = self._moment.enter_context(self._connections.within(self._tenant))
+        """Open the snapshot."""
+        self._held = self._snapshot.enter_context(self._connections.within(self._tenant))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of the moment."""
+        """Close the snapshot."""
         self._held = None
-        self._moment.close()
+        self._snapshot.close()
 
-    def _opened(self) -> AbstractContextManager[Any]:
+    def _transaction(self) -> AbstractContextManager[Any]:
         return nullcontext(self._held) if self._held else self._connections.within(self._tenant)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        """Count this tenant's chunks, and in how many of them each term stands."""
-        with self._opened() as connection:
+        """Count this tenant's chunks, and in how many of them each term occurs."""
+        with self._transaction() as connection:
             return self._statistics(connection, terms)
 
     def _statistics(self, connection: Any, terms: Sequence[str]) -> Statistics:
@@ -62,32 +62,32 @@ class PostgresReader:
         return Statistics(searched, length / searched if searched else 0.0, frequencies)
 
     def _sums(self, connection: Any) -> tuple[int, int, int]:
-        """Give the tenant's number, and how many chunks and terms it has."""
+        """Return the tenant's number and its counts of searched chunks and terms."""
         query = "SELECT key, searched, terms FROM spanwise.tenants WHERE tenant = %s"
         return connection.execute(query, (self._tenant,)).fetchone() or (0, 0, 0)
 
     def lexical(self, terms: Sequence[str], filters: Filters, limit: int) -> list[Candidate]:
-        """Give the chunks that hold some of the terms, the most promising first."""
-        with self._opened() as connection:
-            known = self._statistics(connection, terms)
-            asked = worth_asking(known.frequencies, known.chunks)
-            if not asked or limit <= 0:
+        """Return the chunks that contain some of the terms, the most promising first."""
+        with self._transaction() as connection:
+            statistics = self._statistics(connection, terms)
+            selected = selective_terms(statistics.frequencies, statistics.chunks)
+            if not selected or limit <= 0:
                 return []
             where, values = _conditions(filters)
-            weights = [log(1 + known.chunks / known.frequencies[term]) for term in asked]
+            weights = [log(1 + statistics.chunks / statistics.frequencies[term]) for term in selected]
             query = f"""
                 SELECT c.key {_FROM} WHERE c.tenant = %s AND c.terms @@ %s::tsquery {where}
                 ORDER BY (SELECT sum(weight * ts_rank(c.terms, term, 1))
                           FROM unnest(%s::tsquery[], %s::float8[]) AS asked (term, weight)) DESC, c.key LIMIT %s
             """
             number = self._sums(connection)[0]
-            quoted = [lexeme(number, term) for term in asked]
+            quoted = [lexeme(number, term) for term in selected]
             rows = connection.execute(query, (self._tenant, " | ".join(quoted), *values, quoted, weights, limit))
             return self._counted(connection, terms, [row[0] for row in rows.fetchall()])
 
     def counts(self, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
-        """Say how often the terms stand in some chunks."""
-        with self._opened() as connection:
+        """Count the terms in the given chunks."""
+        with self._transaction() as connection:
             return self._counted(connection, terms, keys)
 
     def _counted(self, connection: Any, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
@@ -107,85 +107,85 @@ class PostgresReader:
         return [Candidate(key, lengths[key], counts[key]) for key in keys if key in lengths]
 
     def nearest(self, vector: NDArray[np.float32], filters: Filters, limit: int) -> Keyed:
-        """Give the chunks whose vectors are nearest, with their cosines, the nearest first."""
+        """Return the chunks whose vectors are nearest, with their cosines, the nearest first."""
         where, values = _conditions(filters)
-        with self._opened() as connection:
-            asked = self._asked(connection, vector)
-            exactly = "MATERIALIZED" if self._sums(connection)[1] <= EXACT_UP_TO else "NOT MATERIALIZED"
+        with self._transaction() as connection:
+            query_vector = self._query_vector(connection, vector)
+            materialized = "MATERIALIZED" if self._sums(connection)[1] <= EXACT_UP_TO else "NOT MATERIALIZED"
             connection.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
             query = f"""
-                WITH mine AS {exactly} (
+                WITH mine AS {materialized} (
                     SELECT c.key, c.vector {_FROM} WHERE c.tenant = %s AND c.vector IS NOT NULL {where}
                 )
                 SELECT key, 1 - (vector <=> %s::halfvec) AS cosine FROM mine ORDER BY vector <=> %s::halfvec LIMIT %s
             """
-            rows = connection.execute(query, (self._tenant, *values, asked, asked, limit)).fetchall()
-        return sorted(_numbers(rows), key=lambda row: (-row[1], row[0]))
+            rows = connection.execute(query, (self._tenant, *values, query_vector, query_vector, limit)).fetchall()
+        return sorted(_without_nan(rows), key=lambda row: (-row[1], row[0]))
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
-        """Give the cosines of some chunks; those without a vector are left out."""
+        """Return the cosines of the given chunks; those without a vector are left out."""
         query = """
             SELECT key, 1 - (vector <=> %s::halfvec) FROM spanwise.chunks
             WHERE tenant = %s AND key = ANY(%s) AND vector IS NOT NULL
         """
-        with self._opened() as connection:
-            asked = self._asked(connection, vector)
-            return dict(_numbers(connection.execute(query, (asked, self._tenant, list(keys))).fetchall()))
+        with self._transaction() as connection:
+            query_vector = self._query_vector(connection, vector)
+            return dict(_without_nan(connection.execute(query, (query_vector, self._tenant, list(keys))).fetchall()))
 
-    def _asked(self, connection: Any, vector: NDArray[np.float32]) -> str:
-        """Write a question's vector; one of another dimension than those that are kept means nothing here."""
+    def _query_vector(self, connection: Any, vector: NDArray[np.float32]) -> str:
+        """Format a query's vector; raise StoreError if its dimension isn't that of the stored ones."""
         row = connection.execute("SELECT value FROM spanwise.facts WHERE name = 'dimension'").fetchone()
         if row and int(row[0]) != len(vector):
             hint = "ask with the embedder that made them: `spanwise store status` names it"
             rule = f"holds vectors of {row[0]} numbers"
             raise StoreError(self._connections.where, rule, value=len(vector), hint=hint)
-        return as_halves(vector)
+        return as_halfvec(vector)
 
     def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
-        """Give chunks by their keys, in the order of the keys."""
+        """Return chunks by their keys, in the order of the keys."""
         found = {chunk.key: chunk for chunk in self._fetched("c.key = ANY(%s)", list(keys))}
         return [found[key] for key in keys if key in found]
 
     def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
-        """Give chunks by their ids, in the order of the ids."""
+        """Return chunks by their ids, in the order of the ids."""
         found = {chunk.record["chunk_id"]: chunk for chunk in self._fetched("c.chunk_id = ANY(%s)", list(chunk_ids))}
         return [found[name] for name in chunk_ids if name in found]
 
     def _fetched(self, condition: str, values: list[Any]) -> Iterable[StoredChunk]:
-        with self._opened() as connection:
+        with self._transaction() as connection:
             query = f"SELECT {_CHUNK} {_FROM} WHERE c.tenant = %s AND {condition}"
             rows = connection.execute(query, (self._tenant, values)).fetchall()
-        return [_found(*row) for row in rows]
+        return [_stored_chunk(*row) for row in rows]
 
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
-        """Give the pairs (from, to) of these documents in which the first links to the second."""
+        """Return the pairs (from, to) of these documents in which the first links to the second."""
         query = """
             SELECT a.document_id, b.document_id FROM spanwise.documents a, spanwise.documents b
             WHERE a.tenant = %s AND b.tenant = a.tenant AND a.document_id = ANY(%s) AND b.document_id = ANY(%s)
                 AND a.key <> b.key AND a.targets && b.addresses
         """
         names = list(document_ids)
-        with self._opened() as connection:
+        with self._transaction() as connection:
             return set(connection.execute(query, (self._tenant, names, names)).fetchall())
 
     def documents(self) -> Iterable[DocumentState]:
-        """List the documents, by id."""
+        """Return the documents, ordered by id."""
         query = """
             SELECT document_id, fingerprint, chunks, file_path, place FROM spanwise.documents
             WHERE tenant = %s ORDER BY document_id COLLATE "C"
         """
-        with self._opened() as connection:
+        with self._transaction() as connection:
             return [DocumentState(*row) for row in connection.execute(query, (self._tenant,)).fetchall()]
 
     def analysers(self) -> list[str]:
-        """Name the analysers that these documents were indexed under."""
-        with self._opened() as connection:
+        """Return the analysers that these documents were indexed with."""
+        with self._transaction() as connection:
             return [row[0] for row in connection.execute("SELECT DISTINCT analyser FROM spanwise.documents").fetchall()]
 
     def faults(self) -> list[str]:
-        """Say where the tables contradict each other."""
-        with self._opened() as connection:
-            return [words for words, query in _CHECKS if connection.execute(query).fetchone()[0]]
+        """Return the inconsistencies between the tables."""
+        with self._transaction() as connection:
+            return [message for message, query in _CHECKS if connection.execute(query).fetchone()[0]]
 
 
 _CHECKS: Final = (
@@ -210,8 +210,8 @@ _CHECKS: Final = (
 
 
 def _conditions(filters: Filters) -> tuple[str, list[Any]]:
-    """Give the filters as conditions, and the values that they want."""
-    said = (
+    """Return the filters as SQL conditions, and their values."""
+    possible = (
         ("d.labels @> %s", list(filters.labels) or None),
         ("d.space_key = %s", filters.space),
         ("d.file_path LIKE %s", None if filters.path is None else like(filters.path)),
@@ -220,28 +220,28 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
         ("d.source_type = %s", filters.source_type),
         ("c.chunk_type = %s", filters.chunk_type),
     )
-    chosen = [(condition, value) for condition, value in said if value is not None]
+    chosen = [(condition, value) for condition, value in possible if value is not None]
     return "".join(f" AND {condition}" for condition, _ in chosen), [value for _, value in chosen]
 
 
 def like(pattern: str) -> str:
-    """Write a pattern with `*` and `?` as LIKE has it."""
-    for sign in "\\%_":
-        pattern = pattern.replace(sign, f"\\{sign}")
+    """Convert a pattern with `*` and `?` to one for LIKE."""
+    for character in "\\%_":
+        pattern = pattern.replace(character, f"\\{character}")
     return pattern.replace("*", "%").replace("?", "_")
 
 
 def lexeme(tenant: int, term: str) -> str:
-    """Quote a term, its tenant's number in front: nothing in it is an operator, and other tenants cost nothing."""
+    """Quote a term, prefixed by its tenant's number: no character is an operator, and other tenants cost nothing."""
     return f"'{tenant}:" + term.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-def _numbers(rows: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Leave out what isn't a number: a vector of zeros has no direction."""
+def _without_nan(rows: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Drop cosines that are NaN: a vector of zeros has no direction."""
     return [(key, cosine) for key, cosine in rows if cosine == cosine]
 
 
-def _found(key: int, position: int, record: bytes, lead: str, document_id: str, *document: Any) -> StoredChunk:
+def _stored_chunk(key: int, position: int, record: bytes, lead: str, document_id: str, *document: Any) -> StoredChunk:
     fingerprint, metadata, language, addresses, targets, place = document
     source = Source(document_id, fingerprint, json_value(metadata), language, tuple(addresses), tuple(targets), place)
     return StoredChunk(key, document_id, position, json_value(record), lead, source)

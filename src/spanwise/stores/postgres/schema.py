@@ -1,7 +1,7 @@
-"""The tables in PostgreSQL, and the wall between tenants: row-level security on each of them.
+"""The tables in PostgreSQL, and row-level security on each of them, which separates the tenants.
 
-Every statement runs in a transaction that says whose documents it may touch; without a tenant no row is there, not even
-for the owner of the tables. A superuser would walk through the wall, so they put on the role `spanwise_shelf` first.
+Every statement runs in a transaction that names the tenant it acts for; without one no row is visible, not even to the
+owner of the tables. Superusers bypass row-level security, so they switch to the role `spanwise_shelf` first.
 """
 
 from __future__ import annotations
@@ -72,26 +72,26 @@ CREATE INDEX IF NOT EXISTS chunks_chunk_id ON spanwise.chunks (tenant, chunk_id)
 CREATE INDEX IF NOT EXISTS chunks_content_hash ON spanwise.chunks (tenant, content_hash);
 CREATE INDEX IF NOT EXISTS chunks_terms ON spanwise.chunks USING gin (terms);
 """
-_KEEP: Final = """
+_SET_FACT: Final = """
 INSERT INTO spanwise.facts VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value
 """
-_WALLED: Final = ("tenants", "documents", "chunks", "frequencies")
-# a setting that was never made, or is over, reads as nothing; a tenant may be nameless, so a sign stands before it
-_MINE: Final = "tenant = substr(nullif(current_setting('spanwise.tenant', true), ''), 2)"
+_TENANT_TABLES: Final = ("tenants", "documents", "chunks", "frequencies")
+# a setting that was never made, or has ended, reads as empty; a tenant's name may be empty too, so `=` precedes it
+_OWN_ROWS: Final = "tenant = substr(nullif(current_setting('spanwise.tenant', true), ''), 2)"
 
 
-def enter(connection: Any, tenant: str) -> None:
-    """Say in a transaction whose documents it may touch."""
+def set_tenant(connection: Any, tenant: str) -> None:
+    """Set the tenant whose documents the current transaction may access."""
     connection.execute("SELECT set_config('spanwise.tenant', %s, true)", (f"={tenant}",))
 
 
 def lock(connection: Any) -> None:
-    """Be the only one who changes tables, until the end of the transaction."""
+    """Lock the schema until the end of the transaction."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('spanwise schema', 0))")
 
 
 def create(connection: Any) -> None:
-    """Make what isn't there yet; two who do it at once don't get in each other's way."""
+    """Create missing tables; safe to run from several processes at once."""
     import psycopg
 
     with connection.transaction():
@@ -104,37 +104,37 @@ def create(connection: Any) -> None:
             hint = "install pgvector 0.8 or later, and let a superuser say CREATE EXTENSION vector"
             raise StoreError("vector", "is an extension that this database doesn't have", hint=hint) from error
         connection.execute(_TABLES)
-        for table in _WALLED:
-            _wall(connection, table)
+        for table in _TENANT_TABLES:
+            _enable_row_security(connection, table)
         connection.execute("INSERT INTO spanwise.facts VALUES ('schema', %s)", (str(VERSION),))
-    if is_unwalled(connection):
-        _make_role(connection)
+    if bypasses_row_security(connection):
+        _create_role(connection)
 
 
 def stored_version(connection: Any) -> int | None:
-    """Give the version of the tables that are there, or None where there are none."""
+    """Return the version of the existing tables, or None if there are none."""
     if connection.execute("SELECT to_regclass('spanwise.facts')").fetchone()[0] is None:
         return None
     row = connection.execute("SELECT value FROM spanwise.facts WHERE name = 'schema'").fetchone()
     return int(row[0]) if row else None
 
 
-def is_unwalled(connection: Any) -> bool:
-    """Whether row-level security doesn't hold for whoever is connected."""
+def bypasses_row_security(connection: Any) -> bool:
+    """Whether row-level security doesn't apply to the connected role."""
     query = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
     return bool(connection.execute(query).fetchone()[0])
 
 
-def _wall(connection: Any, table: str) -> None:
-    # those who look after the store may read names and sums of all tenants, nothing else
-    seen = f"{_MINE} OR current_setting('spanwise.caretaker', true) = 'on'" if table == "tenants" else _MINE
+def _enable_row_security(connection: Any, table: str) -> None:
+    # administrators may read the names and sums of all tenants, nothing else
+    visible = f"{_OWN_ROWS} OR current_setting('spanwise.caretaker', true) = 'on'" if table == "tenants" else _OWN_ROWS
     connection.execute(f"ALTER TABLE spanwise.{table} ENABLE ROW LEVEL SECURITY")
     connection.execute(f"ALTER TABLE spanwise.{table} FORCE ROW LEVEL SECURITY")
-    connection.execute(f"CREATE POLICY tenants_apart ON spanwise.{table} USING ({seen}) WITH CHECK ({_MINE})")
+    connection.execute(f"CREATE POLICY tenants_apart ON spanwise.{table} USING ({visible}) WITH CHECK ({_OWN_ROWS})")
 
 
-def _make_role(connection: Any) -> None:
-    """Make the role that a superuser puts on; and let the index be used behind the wall, which only they can allow."""
+def _create_role(connection: Any) -> None:
+    """Create the role for superusers, and allow the index under row-level security, which only they can do."""
     with connection.transaction():
         if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (ROLE,)).fetchone():
             connection.execute(f"CREATE ROLE {ROLE} NOLOGIN")
@@ -144,16 +144,16 @@ def _make_role(connection: Any) -> None:
         connection.execute("ALTER FUNCTION pg_catalog.ts_match_vq(tsvector, tsquery) LEAKPROOF")
 
 
-def keep_model(connection: Any, name: str, dimension: int) -> None:
-    """Remember whose vectors these are, in the caller's transaction."""
+def set_model(connection: Any, name: str, dimension: int) -> None:
+    """Store the model of the vectors, in the caller's transaction."""
     for fact in (("model", name), ("dimension", str(dimension))):
-        connection.execute(_KEEP, fact)
+        connection.execute(_SET_FACT, fact)
     connection.execute("DROP INDEX IF EXISTS spanwise.chunks_vector")
     connection.execute(f"ALTER TABLE spanwise.chunks ALTER COLUMN vector TYPE halfvec({dimension})")
 
 
 def index_vectors(connection: Any) -> None:
-    """Index the vectors; it makes writing slower, so it comes when a tenant has too many to look at each."""
+    """Index the vectors; this slows down writing, so it waits until a tenant has too many to compare each."""
     connection.execute(
         "CREATE INDEX IF NOT EXISTS chunks_vector ON spanwise.chunks USING hnsw (vector halfvec_cosine_ops)"
     )

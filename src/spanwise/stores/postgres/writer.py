@@ -1,4 +1,4 @@
-"""Changing the documents of one tenant: all of a commit or nothing."""
+"""Writes to one tenant's documents: each commit is applied as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from spanwise.errors import StoreError
-from spanwise.stores.encoding import as_halves, compressed_json
+from spanwise.stores.encoding import as_halfvec, compressed_json
 from spanwise.stores.filter_rules import moment
 from spanwise.stores.postgres.connections import Connections
 from spanwise.stores.postgres.reader import PostgresReader, lexeme
 from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, Source, StoreChange, record_hash
 from spanwise.text.terms import ANALYSER
 
-_POSITIONS: Final = 16_383  # that a tsvector can tell apart
-_ROOM: Final = 900_000  # bytes of terms that a tsvector surely holds
+_POSITIONS: Final = 16_383  # that a tsvector can distinguish
+_ROOM: Final = 900_000  # bytes of terms that fit a tsvector in any case
 
-_SAID: Final = (
+_COLUMNS: Final = (
     "fingerprint", "metadata", "language", "analyser", "addresses", "targets", "labels", "space_key", "file_path",
     "place", "source_type", "updated_at",
 )  # fmt: skip
 _DOCUMENT: Final = f"""
-INSERT INTO spanwise.documents (tenant, document_id, {", ".join(_SAID)}, chunks)
-VALUES (%s, %s, {", ".join(["%s"] * len(_SAID))}, 0)
+INSERT INTO spanwise.documents (tenant, document_id, {", ".join(_COLUMNS)}, chunks)
+VALUES (%s, %s, {", ".join(["%s"] * len(_COLUMNS))}, 0)
 ON CONFLICT (tenant, document_id) DO UPDATE
-SET ({", ".join(_SAID)}) = ({", ".join(f"excluded.{name}" for name in _SAID)})
+SET ({", ".join(_COLUMNS)}) = ({", ".join(f"excluded.{name}" for name in _COLUMNS)})
 RETURNING key, xmax = 0
 """
 _ADD: Final = """
@@ -52,50 +52,50 @@ _SUM: Final = """
 UPDATE spanwise.tenants SET documents = documents + %s, chunks = chunks + %s, vectors = vectors + %s,
     searched = searched + %s, terms = terms + %s WHERE tenant = %s
 """
-_LOST_TERMS: Final = """
+_DELETED_TERMS: Final = """
 SELECT substr(t.lexeme, strpos(t.lexeme, ':') + 1), count(*) FROM spanwise.chunks c, unnest(c.terms) t
 WHERE c.tenant = %s AND c.key = ANY(%s) GROUP BY 1
 """
 
 
 class PostgresWriter:
-    """The one who may change the documents of a tenant."""
+    """The only writer of a tenant's documents."""
 
     def __init__(self, connections: Connections, connection: Any, tenant: str, model: Model | None) -> None:
-        """Write over the connection that holds the lock: without it nothing can be written."""
+        """Write with the connection that holds the lock: when it is lost, nothing can be written."""
         self._connections, self._connection, self._tenant, self._model = connections, connection, tenant, model
 
-    def _opened(self) -> AbstractContextManager[Any]:
+    def _transaction(self) -> AbstractContextManager[Any]:
         return self._connections.within(self._tenant, self._connection)
 
     def known(self) -> dict[str, DocumentState]:
-        """Give the documents that are there."""
+        """Return the stored documents by their ids."""
         reader = PostgresReader(self._connections, self._tenant)
         return {document.document_id: document for document in reader.documents()}
 
     def chunks(self, document_id: str) -> list[ChunkState]:
-        """Give the chunks of a document, in order."""
+        """Return the chunks of a document, in order."""
         query = """
             SELECT c.key, c.content_hash, c.words_hash, c.record_hash, c.vector IS NOT NULL
             FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document
             WHERE d.tenant = %s AND d.document_id = %s ORDER BY c.position, c.key
         """
-        with self._opened() as connection:
+        with self._transaction() as connection:
             return [ChunkState(*row) for row in connection.execute(query, (self._tenant, document_id)).fetchall()]
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
-        """Give the vectors that are already known, by what was embedded."""
+        """Return the vectors that are already stored, by content hash."""
         query = """
             SELECT DISTINCT ON (content_hash) content_hash, vector::text FROM spanwise.chunks
             WHERE tenant = %s AND content_hash = ANY(%s) AND vector IS NOT NULL
         """
-        with self._opened() as connection:
+        with self._transaction() as connection:
             rows = connection.execute(query, (self._tenant, list(content_hashes))).fetchall()
-        return {name: from_halves(vector) for name, vector in rows}
+        return {name: from_halfvec(vector) for name, vector in rows}
 
     def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
-        """Make the changes and remove documents; when this returns they are safe, before that none is seen."""
-        with self._opened() as connection:
+        """Apply changes and remove documents in one transaction: durable on return, invisible until then."""
+        with self._transaction() as connection:
             connection.execute(
                 "INSERT INTO spanwise.tenants (tenant) VALUES (%s) ON CONFLICT DO NOTHING", (self._tenant,)
             )
@@ -106,84 +106,85 @@ class PostgresWriter:
             for change in changes:
                 self._change(connection, change, number)
             added = [entry.terms for change in changes for entry in change.added if entry.terms]
-            self._count(connection, Counter(term for terms in added for term in set(_held(terms))), 1)
+            self._count(connection, Counter(term for terms in added for term in set(_fitting(terms))), 1)
 
     def _remove(self, connection: Any, document_ids: Sequence[str]) -> None:
-        mine = (self._tenant, list(document_ids))
+        values = (self._tenant, list(document_ids))
         query = """
             SELECT c.key FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document
             WHERE d.tenant = %s AND d.document_id = ANY(%s)
         """
-        self._forget(connection, [row[0] for row in connection.execute(query, mine).fetchall()])
-        gone = connection.execute("DELETE FROM spanwise.documents WHERE tenant = %s AND document_id = ANY(%s)", mine)
+        self._delete_chunks(connection, [row[0] for row in connection.execute(query, values).fetchall()])
+        gone = connection.execute("DELETE FROM spanwise.documents WHERE tenant = %s AND document_id = ANY(%s)", values)
         self._sum(connection, -gone.rowcount, 0, 0, 0, 0)
 
     def _change(self, connection: Any, change: StoreChange, number: int) -> None:
         key, new = connection.execute(_DOCUMENT, (self._tenant, *_document(change.source))).fetchone()
-        self._forget(connection, self._own(connection, key, change.deleted))
-        mine = (self._tenant, key)
-        rows = [(*mine, *_chunk(entry, number), self._halves(entry.vector)) for entry in change.added]
+        self._delete_chunks(connection, self._own_keys(connection, key, change.deleted))
+        owner = (self._tenant, key)
+        rows = [(*owner, *_chunk(entry, number), self._halfvec(entry.vector)) for entry in change.added]
         with connection.cursor() as cursor:
             cursor.executemany(_ADD, rows)
-            cursor.executemany(_MOVE, [(*_moved(entry), *mine, old) for old, entry in change.moved])
+            cursor.executemany(_MOVE, [(*_moved(entry), *owner, old) for old, entry in change.moved])
             cursor.executemany(
                 "UPDATE spanwise.chunks SET vector = %s::halfvec WHERE tenant = %s AND document = %s AND key = %s",
-                [(self._halves(vector), *mine, old) for old, vector in change.revectored],
+                [(self._halfvec(vector), *owner, old) for old, vector in change.revectored],
             )
         connection.execute(_COUNT, (key,))
         vectors = sum(entry.vector is not None for entry in change.added) + len(change.revectored)
         searched = [len(entry.terms) for entry in change.added if entry.terms]
         self._sum(connection, int(new), len(change.added), vectors, len(searched), sum(searched))
 
-    def _own(self, connection: Any, document: int, keys: Sequence[int]) -> list[int]:
-        """Give those of the keys that are the document's."""
+    def _own_keys(self, connection: Any, document: int, keys: Sequence[int]) -> list[int]:
+        """Return those of the keys that belong to the document."""
         query = "SELECT key FROM spanwise.chunks WHERE tenant = %s AND document = %s AND key = ANY(%s)"
         return [row[0] for row in connection.execute(query, (self._tenant, document, list(keys))).fetchall()]
 
-    def _halves(self, vector: bytes | None) -> str | None:
-        """Write a vector, which must be as long as the model's."""
+    def _halfvec(self, vector: bytes | None) -> str | None:
+        """Format a vector; raise StoreError if it isn't as long as the model's."""
         wanted = self._model.dimension if self._model else 0
         if vector is None or len(vector) == wanted:
-            return None if vector is None else as_halves(vector)
+            return None if vector is None else as_halfvec(vector)
         raise StoreError(self._connections.where, f"takes vectors of {wanted} numbers", value=len(vector))
 
-    def _forget(self, connection: Any, keys: Iterable[int]) -> None:
-        """Delete chunks, and take what they held off the sums."""
-        mine = (self._tenant, list(keys))
-        if not mine[1]:
+    def _delete_chunks(self, connection: Any, keys: Iterable[int]) -> None:
+        """Delete chunks, and subtract them from the sums."""
+        values = (self._tenant, list(keys))
+        if not values[1]:
             return
-        self._count(connection, dict(connection.execute(_LOST_TERMS, mine).fetchall()), -1)
+        self._count(connection, dict(connection.execute(_DELETED_TERMS, values).fetchall()), -1)
         query = """
             SELECT count(*), count(vector), count(*) FILTER (WHERE length > 0), coalesce(sum(length), 0)
             FROM spanwise.chunks WHERE tenant = %s AND key = ANY(%s)
         """
-        self._sum(connection, 0, *[-number for number in connection.execute(query, mine).fetchone()])
-        connection.execute("DELETE FROM spanwise.chunks WHERE tenant = %s AND key = ANY(%s)", mine)
+        self._sum(connection, 0, *[-number for number in connection.execute(query, values).fetchone()])
+        connection.execute("DELETE FROM spanwise.chunks WHERE tenant = %s AND key = ANY(%s)", values)
 
     def _count(self, connection: Any, counts: dict[str, int], sign: int) -> None:
-        """Add to the frequencies of terms, or take off, always in one order."""
+        """Add to the frequencies of terms, or subtract, always in the same order."""
         if not counts:
             return
         terms = sorted(counts)
         values = (self._tenant, terms, [sign * counts[term] for term in terms])
         connection.execute(_FREQUENCIES, values)
         if sign < 0:
-            gone = "DELETE FROM spanwise.frequencies WHERE tenant = %s AND term = ANY(%s) AND chunks <= 0"
-            connection.execute(gone, (self._tenant, terms))
+            query = "DELETE FROM spanwise.frequencies WHERE tenant = %s AND term = ANY(%s) AND chunks <= 0"
+            connection.execute(query, (self._tenant, terms))
 
-    def _sum(self, connection: Any, *more: int) -> None:
-        """Add to the tenant's documents, chunks, vectors, searched chunks and terms."""
-        connection.execute(_SUM, (*more, self._tenant))
+    def _sum(self, connection: Any, *changes: int) -> None:
+        """Add to the tenant's counts of documents, chunks, vectors, searched chunks and terms."""
+        connection.execute(_SUM, (*changes, self._tenant))
 
 
 def _document(source: Source) -> tuple[Any, ...]:
     import orjson
 
-    said = source.metadata
+    metadata = source.metadata
     return (
-        source.document_id, source.fingerprint, compressed_json(orjson.dumps(dict(said))), source.language, ANALYSER,
-        list(source.addresses), list(source.targets), list(said.get("labels") or ()), said.get("space_key"),
-        said.get("file_path"), source.place, said.get("source_type"), moment(said.get("updated_at")),
+        source.document_id, source.fingerprint, compressed_json(orjson.dumps(dict(metadata))), source.language,
+        ANALYSER, list(source.addresses), list(source.targets), list(metadata.get("labels") or ()),
+        metadata.get("space_key"), metadata.get("file_path"), source.place, metadata.get("source_type"),
+        moment(metadata.get("updated_at")),
     )  # fmt: skip
 
 
@@ -200,8 +201,8 @@ def _moved(entry: Entry) -> tuple[Any, ...]:
     return *values, record_hash(entry), compressed_json(entry.record), entry.lead
 
 
-def _held(terms: Sequence[str]) -> Sequence[str]:
-    """Give as many terms as a tsvector can hold; only a chunk of a megabyte has more."""
+def _fitting(terms: Sequence[str]) -> Sequence[str]:
+    """Return as many terms as a tsvector can hold; only a chunk of a megabyte has more."""
     room = _ROOM
     for number, term in enumerate(terms[:_POSITIONS]):
         room -= len(term.encode()) + 8
@@ -211,15 +212,15 @@ def _held(terms: Sequence[str]) -> Sequence[str]:
 
 
 def _as_tsvector(terms: Sequence[str], number: int) -> str:
-    """Write terms with their positions: without them, how often each stands would be lost."""
-    places: dict[str, list[int]] = {}
-    for place, term in enumerate(_held(terms), start=1):
-        places.setdefault(term, []).append(place)
-    return " ".join(f"{lexeme(number, term)}:{','.join(map(str, found[:255]))}" for term, found in places.items())
+    """Format terms with their positions: without these, the count of each would be lost."""
+    positions: dict[str, list[int]] = {}
+    for position, term in enumerate(_fitting(terms), start=1):
+        positions.setdefault(term, []).append(position)
+    return " ".join(f"{lexeme(number, term)}:{','.join(map(str, found[:255]))}" for term, found in positions.items())
 
 
-def from_halves(written: str) -> bytes:
-    """Read a vector as pgvector writes it."""
+def from_halfvec(text: str) -> bytes:
+    """Parse a vector as pgvector writes it."""
     import numpy as np
 
-    return np.array([float(number) for number in written.strip("[]").split(",")], dtype=np.int8).tobytes()
+    return np.array([float(number) for number in text.strip("[]").split(",")], dtype=np.int8).tobytes()

@@ -1,4 +1,4 @@
-"""One writer a store: a lock that ends with the process that holds it, and says who that is."""
+"""The write lock of a store: it ends with the process that holds it, and names that process."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from typing import Final
 
 from spanwise.errors import StoreError
 
-_PAUSE: Final = 0.05  # seconds between two looks
+_PAUSE: Final = 0.05  # seconds between two attempts
 
 
 @contextmanager
-def alone(store: str, wait: float) -> Iterator[None]:
-    """Be the only writer; others are waited for, and named when that takes too long.
+def write_lock(store: str, wait: float) -> Iterator[None]:
+    """Hold the write lock, waiting up to `wait` seconds; raise StoreError naming the holder after that.
 
-    The lock is the system's, so it vanishes with a process that is killed; the file beside the store only carries it.
+    The lock is the system's, so it ends with a process that is killed; the file beside the store only carries it.
     """
     path = f"{os.path.realpath(store)}.lock"
     until = time.monotonic() + wait
-    while (descriptor := _taken(store, path)) is None:
+    while (descriptor := _acquired(store, path)) is None:
         if time.monotonic() >= until:
             hint = "wait for it to end, or longer: --wait SECONDS"
             raise StoreError(store, f"is being written by {_holder(path)}", hint=hint)
@@ -34,12 +34,12 @@ def alone(store: str, wait: float) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            os.unlink(path)  # noqa: PTH108 - while the lock is held; whoever waits sees that this file is gone
+            os.unlink(path)  # noqa: PTH108 - while the lock is held; a waiting process sees that this file is gone
         os.close(descriptor)
 
 
-def _taken(store: str, path: str) -> int | None:
-    """Try to take the lock; None while another has it."""
+def _acquired(store: str, path: str) -> int | None:
+    """Try to take the lock; return None while another process has it."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
@@ -50,24 +50,24 @@ def _taken(store: str, path: str) -> int | None:
     except OSError:
         os.close(descriptor)
         return None
-    if not _same(descriptor, path):
+    if not _is_current(descriptor, path):
         os.close(descriptor)
         return None
-    with suppress(OSError):  # without a name on it, on a full disk, it is a lock all the same
+    with suppress(OSError):  # on a full disk the lock holds without a description
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, _who().encode())
+        os.write(descriptor, _description().encode())
     return descriptor
 
 
-def _same(descriptor: int, path: str) -> bool:
-    """Whether the locked file is still the one that others see under its name."""
+def _is_current(descriptor: int, path: str) -> bool:
+    """Whether the locked file is still the one at this path."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116 - beside fstat
     except FileNotFoundError:
         return False
 
 
-def _who() -> str:
+def _description() -> str:
     return f"process {os.getpid()} on {socket.gethostname()} since {datetime.now():%Y-%m-%d %H:%M:%S}"
 
 

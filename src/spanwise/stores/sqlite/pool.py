@@ -1,4 +1,4 @@
-"""What readers of a process share: connections, each used by one thread at a time, and the vectors that were read."""
+"""What the readers of a process share: connections, each used by one thread at a time, and loaded vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from spanwise.stores.sqlite.schema import connected, explained
+from spanwise.stores.sqlite.schema import connected, store_errors
 
 if TYPE_CHECKING:
     from spanwise.stores.sqlite.vector_matrix import Matrix
@@ -18,21 +18,20 @@ class Pool:
     """The connections of a process to one store."""
 
     def __init__(self, path: str) -> None:
-        """Begin with none."""
         self.path = path
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
 
-    def take(self) -> sqlite3.Connection:
-        """Give a connection that nobody uses; a new one where all are in use."""
+    def acquire(self) -> sqlite3.Connection:
+        """Return an idle connection, or a new one if all are in use."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
         return connected(self.path, write=False)
 
-    def give_back(self, connection: sqlite3.Connection) -> None:
-        """Take a connection back; the moment that it held is over."""
+    def release(self, connection: sqlite3.Connection) -> None:
+        """Return a connection to the pool, which ends its snapshot."""
         if connection.in_transaction:
             connection.rollback()
         with self._lock:
@@ -42,23 +41,23 @@ class Pool:
         connection.close()
 
     @contextmanager
-    def asked(self) -> Iterator[sqlite3.Connection]:
-        """Use a connection for some questions."""
-        connection = self.take()
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection, and release it afterwards."""
+        connection = self.acquire()
         try:
-            with self.explained():
+            with self.store_errors():
                 yield connection
         finally:
-            self.give_back(connection)
+            self.release(connection)
 
     @contextmanager
-    def explained(self) -> Iterator[None]:
-        """Say in words what SQLite complains about."""
-        with explained(self.path):
+    def store_errors(self) -> Iterator[None]:
+        """Raise errors of SQLite as StoreError."""
+        with store_errors(self.path):
             yield
 
     def close(self) -> None:
-        """Close what is idle; what is in use is closed when it comes back."""
+        """Close the idle connections; those in use are closed on release."""
         with self._lock:
             idle, self._idle, self._closed = self._idle, [], True
         for connection in idle:
@@ -66,23 +65,22 @@ class Pool:
 
 
 class Matrices:
-    """The vectors that this process has read; what another one wrote is read after it, block by block."""
+    """The vectors that this process has loaded; changes by other processes are loaded block by block."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
-        self._of: dict[int, Matrix] = {}
+        self._by_tenant: dict[int, Matrix] = {}
         self._lock = threading.Lock()
 
-    def of(self, connection: sqlite3.Connection, tenant: int, dimension: int) -> Matrix:
-        """Give a tenant's vectors as of the moment that the connection sees."""
+    def get(self, connection: sqlite3.Connection, tenant: int, dimension: int) -> Matrix:
+        """Return a tenant's vectors as of the connection's snapshot."""
         from spanwise.stores.sqlite.vector_matrix import Matrix, refreshed
 
         changes = connection.execute("SELECT changes FROM tenants WHERE id = ?", (tenant,)).fetchone()[0]
         with self._lock:
-            known = self._of.get(tenant) or Matrix()
-        if known.changes == changes:
-            return known
-        fresh = Matrix(changes, refreshed(connection, tenant, dimension, known.blocks))
+            cached = self._by_tenant.get(tenant) or Matrix()
+        if cached.changes == changes:
+            return cached
+        matrix = Matrix(changes, refreshed(connection, tenant, dimension, cached.blocks))
         with self._lock:
-            self._of[tenant] = fresh
-        return fresh
+            self._by_tenant[tenant] = matrix
+        return matrix

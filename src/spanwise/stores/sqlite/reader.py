@@ -1,4 +1,4 @@
-"""Searching one tenant's documents in an embedded store."""
+"""Reads of one tenant's documents in an embedded store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from spanwise.errors import StoreError
-from spanwise.stores.filter_rules import first_moment, last_moment, worth_asking
+from spanwise.stores.filter_rules import first_moment, last_moment, selective_terms
 from spanwise.stores.sqlite.pool import Matrices, Pool
 from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Source, Statistics, StoredChunk
 
@@ -22,39 +22,39 @@ if TYPE_CHECKING:
 
     from spanwise.stores.sqlite.vector_matrix import Matrix
 
-_AT_ONCE: Final = 500  # values in one statement; SQLite allows for a thousand at least
-_LOOKED_AT: Final = 2_000  # nearest chunks, for those of a type
+_AT_ONCE: Final = 500  # values in one statement; SQLite allows at least a thousand
+_LOOKED_AT: Final = 2_000  # nearest chunks that are searched for those of a type
 
 
 class SqliteReader:
-    """The documents of one tenant; inside a `with` all answers are of one moment."""
+    """The documents of one tenant; inside a `with` block all results come from one snapshot."""
 
     def __init__(self, pool: Pool, matrices: Matrices, tenant: str) -> None:
-        """Look at the documents of a tenant, who needn't have any."""
+        """Create a reader of a tenant, which may have no documents."""
         self._pool, self._matrices, self._tenant = pool, matrices, tenant
         self._held: sqlite3.Connection | None = None
 
     def __enter__(self) -> SqliteReader:
-        """Hold the moment."""
-        self._held = self._pool.take()
-        with self._pool.explained():
+        """Open the snapshot."""
+        self._held = self._pool.acquire()
+        with self._pool.store_errors():
             self._held.execute("BEGIN")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of the moment."""
+        """Close the snapshot."""
         held, self._held = self._held, None
         if held is not None:
-            self._pool.give_back(held)
+            self._pool.release(held)
 
     @contextmanager
-    def _asked(self) -> Iterator[tuple[sqlite3.Connection, int]]:
-        """Give a connection and the tenant's number, which is no one's where there are no documents."""
-        connection = self._held or self._pool.take()
+    def _snapshot(self) -> Iterator[tuple[sqlite3.Connection, int]]:
+        """Yield a connection and the tenant's number; 0, which no tenant has, if it has no documents."""
+        connection = self._held or self._pool.acquire()
         try:
-            with self._pool.explained():
+            with self._pool.store_errors():
                 if connection is not self._held:
                     connection.execute("BEGIN")
                 row = connection.execute("SELECT id FROM tenants WHERE name = ?", (self._tenant,)).fetchone()
@@ -64,24 +64,24 @@ class SqliteReader:
             raise StoreError(self._pool.path, rule, hint=hint) from error
         finally:
             if connection is not self._held:
-                self._pool.give_back(connection)
+                self._pool.release(connection)
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
-        """Count this tenant's chunks, and in how many of them each term stands."""
-        with self._asked() as (connection, tenant):
+        """Count this tenant's chunks, and in how many of them each term occurs."""
+        with self._snapshot() as (connection, tenant):
             chunks, length = _totals(connection, tenant)
-            found = _numbers(connection, tenant, terms)
+            found = _term_numbers(connection, tenant, terms)
         return Statistics(chunks, length / chunks if chunks else 0.0, {term: found[term][1] for term in found})
 
     def lexical(self, terms: Sequence[str], filters: Filters, limit: int) -> list[Candidate]:
-        """Give the chunks that hold some of the terms, the most promising first."""
-        with self._asked() as (connection, tenant):
-            known = _numbers(connection, tenant, terms)
+        """Return the chunks that contain some of the terms, the most promising first."""
+        with self._snapshot() as (connection, tenant):
+            known = _term_numbers(connection, tenant, terms)
             chunks, _ = _totals(connection, tenant)
-            asked = worth_asking({term: count for term, (_, count) in known.items()}, chunks)
-            if not asked or limit <= 0:
+            selected = selective_terms({term: count for term, (_, count) in known.items()}, chunks)
+            if not selected or limit <= 0:
                 return []
-            query = " OR ".join(f'"{known[term][0]}"' for term in asked)
+            query = " OR ".join(f'"{known[term][0]}"' for term in selected)
             source, values = _filtered(tenant, filters)
             statement = (
                 f"SELECT words.rowid FROM words {source} AND words MATCH ? ORDER BY words.rank, words.rowid LIMIT ?"
@@ -92,8 +92,8 @@ class SqliteReader:
             return _counted(connection, tenant, known, keys)
 
     def nearest(self, vector: NDArray[np.float32], filters: Filters, limit: int) -> Keyed:
-        """Give the chunks whose vectors are nearest, with their cosines, the nearest first."""
-        with self._asked() as (connection, tenant):
+        """Return the chunks whose vectors are nearest, with their cosines, the nearest first."""
+        with self._snapshot() as (connection, tenant):
             if not tenant:
                 return []
             matrix = self._matrix(connection, tenant, vector)
@@ -102,51 +102,51 @@ class SqliteReader:
                 return matrix.nearest(vector, limit, documents)
             near = matrix.nearest(vector, max(limit, _LOOKED_AT), documents)
             found = _of_type(connection, tenant, near, filters.chunk_type)
-            if len(found) < limit and len(near) >= _LOOKED_AT:  # a rare type: all of it is looked at
+            if len(found) < limit and len(near) >= _LOOKED_AT:  # a rare type: all its chunks are compared
                 statement = "SELECT id FROM chunks WHERE tenant = ? AND chunk_type = ?"
                 keys = _column(connection, statement, (tenant, filters.chunk_type))
                 return matrix.nearest(vector, limit, documents, keys)
             return found[:limit]
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
-        """Give the cosines of some chunks; those without a vector are left out."""
-        with self._asked() as (connection, tenant):
+        """Return the cosines of the given chunks; those without a vector are left out."""
+        with self._snapshot() as (connection, tenant):
             if not tenant:
                 return {}
-            return self._matrix(connection, tenant, vector).some(vector, keys)
+            return self._matrix(connection, tenant, vector).cosines(vector, keys)
 
     def _matrix(self, connection: sqlite3.Connection, tenant: int, vector: NDArray[np.float32]) -> Matrix:
         row = connection.execute("SELECT value FROM properties WHERE name = 'dimension'").fetchone()
         if row and int(row[0]) != len(vector):
             hint = "ask with the embedder that made them: `spanwise store status` names it"
             raise StoreError(self._pool.path, f"holds vectors of {row[0]} numbers", value=len(vector), hint=hint)
-        return self._matrices.of(connection, tenant, len(vector))
+        return self._matrices.get(connection, tenant, len(vector))
 
     def counts(self, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
-        """Say how often the terms stand in some chunks."""
-        with self._asked() as (connection, tenant):
-            return _counted(connection, tenant, _numbers(connection, tenant, terms), keys)
+        """Count the terms in the given chunks."""
+        with self._snapshot() as (connection, tenant):
+            return _counted(connection, tenant, _term_numbers(connection, tenant, terms), keys)
 
     def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
-        """Give chunks by their keys, in the order of the keys."""
-        with self._asked() as (connection, tenant):
+        """Return chunks by their keys, in the order of the keys."""
+        with self._snapshot() as (connection, tenant):
             statement = f"{_CHUNKS} WHERE +chunks.tenant = ? AND chunks.id IN ({{}})"
-            found = {row[0]: row for row in _some(connection, statement, (tenant,), keys)}
-            return list(_found(connection, [found[key] for key in keys if key in found]))
+            found = {row[0]: row for row in _batched(connection, statement, (tenant,), keys)}
+            return list(_stored_chunks(connection, [found[key] for key in keys if key in found]))
 
     def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
-        """Give chunks by their ids, for the parents of hits."""
-        with self._asked() as (connection, tenant):
+        """Return chunks by their ids, for the parents of hits."""
+        with self._snapshot() as (connection, tenant):
             wanted = [hash_bytes(name) for name in dict.fromkeys(chunk_ids)]
             statement = f"{_CHUNKS} WHERE chunks.tenant = ? AND chunks.chunk_id IN ({{}})"
-            rows = {row[1]: row for row in _some(connection, statement, (tenant,), wanted)}
-            return list(_found(connection, [rows[name] for name in wanted if name in rows]))
+            rows = {row[1]: row for row in _batched(connection, statement, (tenant,), wanted)}
+            return list(_stored_chunks(connection, [rows[name] for name in wanted if name in rows]))
 
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
-        """Give the pairs (from, to) of these documents in which the first links to the second."""
-        with self._asked() as (connection, tenant):
+        """Return the pairs (from, to) of these documents in which the first links to the second."""
+        with self._snapshot() as (connection, tenant):
             statement = f"{_SOURCES} WHERE tenant = ? AND document_id IN ({{}})"
-            rows = _some(connection, statement, (tenant,), list(dict.fromkeys(document_ids)))
+            rows = _batched(connection, statement, (tenant,), list(dict.fromkeys(document_ids)))
             sources = [_source(row) for row in rows]
         owners: dict[str, list[str]] = {}
         for source in sources:
@@ -161,12 +161,12 @@ class SqliteReader:
         }
 
     def documents(self) -> Iterable[DocumentState]:
-        """List the documents, by id."""
-        with self._asked() as (connection, tenant):
+        """Return the documents, ordered by id."""
+        with self._snapshot() as (connection, tenant):
             return known_documents(connection, tenant)
 
 
-# `+tenant` is a condition, not a way to look for rows: all rows of a tenant are far more than those of some keys
+# `+tenant` keeps SQLite from using an index on the tenant, which has far more rows than there are keys
 _CHUNKS: Final = (
     "SELECT chunks.id, chunks.chunk_id, chunks.position, chunks.document, contents.lead, contents.record "
     "FROM chunks JOIN contents ON contents.chunk = chunks.id"
@@ -175,14 +175,14 @@ _SOURCES: Final = "SELECT id, document_id, fingerprint, place, source FROM docum
 
 
 def known_documents(connection: sqlite3.Connection, tenant: int) -> list[DocumentState]:
-    """List a tenant's documents, by id."""
+    """Return a tenant's documents, ordered by id."""
     fields = ", ".join(DocumentState._fields)
     rows = connection.execute(f"SELECT {fields} FROM documents WHERE tenant = ? ORDER BY document_id", (tenant,))
     return [DocumentState(*row) for row in rows]
 
 
 def hash_bytes(name: str) -> bytes | str:
-    """Give a hash in half of its space; what is no hash in hex stays as it is."""
+    """Return a hexadecimal hash as bytes, half as long; any other string as it is."""
     try:
         data = bytes.fromhex(name)
     except ValueError:
@@ -191,14 +191,14 @@ def hash_bytes(name: str) -> bytes | str:
 
 
 def hash_hex(data: bytes | str) -> str:
-    """Read a hash back."""
+    """Return a stored hash as hexadecimal digits."""
     return data if isinstance(data, str) else data.hex()
 
 
-def _some(
+def _batched(
     connection: sqlite3.Connection, statement: str, before: tuple[Any, ...], values: Sequence[Any]
 ) -> Iterator[Any]:
-    """Ask about some values, not too many at once."""
+    """Run a statement for some values, not too many at once, and yield the rows."""
     for at in range(0, len(values), _AT_ONCE):
         part = values[at : at + _AT_ONCE]
         yield from connection.execute(statement.format(",".join("?" * len(part))), (*before, *part))
@@ -209,38 +209,38 @@ def _totals(connection: sqlite3.Connection, tenant: int) -> tuple[int, int]:
     return row or (0, 0)
 
 
-def _numbers(connection: sqlite3.Connection, tenant: int, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Give the numbers of terms, each with its count of chunks; unknown ones are left out."""
+def _term_numbers(connection: sqlite3.Connection, tenant: int, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return the numbers of terms, each with its count of chunks; unknown ones are left out."""
     statement = "SELECT term, id, chunks FROM terms WHERE tenant = ? AND chunks > 0 AND term IN ({})"
-    rows = _some(connection, statement, (tenant,), list(dict.fromkeys(terms)))
+    rows = _batched(connection, statement, (tenant,), list(dict.fromkeys(terms)))
     return {term: (number, chunks) for term, number, chunks in rows}
 
 
 def _counted(
     connection: sqlite3.Connection, tenant: int, known: dict[str, tuple[int, int]], keys: Sequence[int]
 ) -> list[Candidate]:
-    """Count terms in chunks, by the numbers that are kept of them."""
+    """Count terms in chunks, by their stored numbers."""
     import numpy as np
 
     statement = "SELECT chunk, numbers FROM numbered WHERE tenant = ? AND chunk IN ({})"
-    rows = dict(_some(connection, statement, (tenant,), keys))
-    asked = [key for key in keys if key in rows]
-    lengths = [len(rows[key]) // 4 for key in asked]
-    counts: list[dict[str, int]] = [{} for _ in asked]
+    rows = dict(_batched(connection, statement, (tenant,), keys))
+    present = [key for key in keys if key in rows]
+    lengths = [len(rows[key]) // 4 for key in present]
+    counts: list[dict[str, int]] = [{} for _ in present]
     names = {number: term for term, (number, _) in known.items()}
-    if asked and names:
-        numbers = np.frombuffer(b"".join(rows[key] for key in asked), dtype="<u4")
-        owners = np.repeat(np.arange(len(asked)), lengths)
+    if present and names:
+        numbers = np.frombuffer(b"".join(rows[key] for key in present), dtype="<u4")
+        owners = np.repeat(np.arange(len(present)), lengths)
         hits = np.isin(numbers, np.array(list(names), dtype=np.uint32))
         for owner, number in zip(owners[hits].tolist(), numbers[hits].tolist(), strict=True):
             term = names[number]
             counts[owner][term] = counts[owner].get(term, 0) + 1
-    return [Candidate(*one) for one in zip(asked, lengths, counts, strict=True)]
+    return [Candidate(*one) for one in zip(present, lengths, counts, strict=True)]
 
 
-def _found(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[StoredChunk]:
+def _stored_chunks(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[StoredChunk]:
     wanted = list(dict.fromkeys(row[3] for row in rows))
-    sources = {row[0]: _source(row) for row in _some(connection, f"{_SOURCES} WHERE id IN ({{}})", (), wanted)}
+    sources = {row[0]: _source(row) for row in _batched(connection, f"{_SOURCES} WHERE id IN ({{}})", (), wanted)}
     for key, _, position, document, lead, record in rows:
         source = sources[document]
         yield StoredChunk(key, source.document_id, position, orjson.loads(zlib.decompress(record)), lead, source)
@@ -248,13 +248,13 @@ def _found(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[Stor
 
 def _source(row: Any) -> Source:
     _, document_id, fingerprint, place, data = row
-    said = orjson.loads(zlib.decompress(data))
-    addresses, targets = tuple(said["addresses"]), tuple(said["targets"])
-    return Source(document_id, fingerprint, said["metadata"], said["language"], addresses, targets, place)
+    values = orjson.loads(zlib.decompress(data))
+    addresses, targets = tuple(values["addresses"]), tuple(values["targets"])
+    return Source(document_id, fingerprint, values["metadata"], values["language"], addresses, targets, place)
 
 
 def _conditions(tenant: int, filters: Filters) -> tuple[list[str], list[Any]]:
-    """Say in SQL which documents are meant."""
+    """Return the filters on documents as SQL conditions, and their values."""
     pairs: list[tuple[str, Any]] = [
         ("space_key = ?", filters.space),
         ("file_path GLOB ?", None if filters.path is None else filters.path.replace("[", "[[]")),
@@ -262,8 +262,8 @@ def _conditions(tenant: int, filters: Filters) -> tuple[list[str], list[Any]]:
         ("updated_at <= ?", None if filters.until is None else last_moment(filters.until)),
         ("source_type = ?", filters.source_type),
     ]
-    said = [pair for pair in pairs if pair[1] is not None]
-    conditions, values = [words for words, _ in said], [value for _, value in said]
+    given = [pair for pair in pairs if pair[1] is not None]
+    conditions, values = [condition for condition, _ in given], [value for _, value in given]
     for label in filters.labels:
         conditions.append("documents.id IN (SELECT document FROM labels WHERE tenant = ? AND label = ?)")
         values += [tenant, label]
@@ -271,7 +271,7 @@ def _conditions(tenant: int, filters: Filters) -> tuple[list[str], list[Any]]:
 
 
 def _filtered(tenant: int, filters: Filters) -> tuple[str, list[Any]]:
-    """Join what the filters look at, from the words on; nothing where they say nothing."""
+    """Return the joins and conditions of the filters, starting from `words`; empty without filters."""
     conditions, values = _conditions(tenant, filters)
     joined = "CROSS JOIN chunks ON chunks.id = words.rowid"
     if conditions:
@@ -283,7 +283,7 @@ def _filtered(tenant: int, filters: Filters) -> tuple[str, list[Any]]:
 
 
 def _allowed(connection: sqlite3.Connection, tenant: int, filters: Filters) -> NDArray[np.int64] | None:
-    """Give the documents that are meant; None for all."""
+    """Return the documents that pass the filters; None for all."""
     conditions, values = _conditions(tenant, filters)
     if not conditions:
         return None
@@ -293,8 +293,8 @@ def _allowed(connection: sqlite3.Connection, tenant: int, filters: Filters) -> N
 
 def _of_type(connection: sqlite3.Connection, tenant: int, near: Keyed, kind: str) -> list[tuple[int, float]]:
     statement = "SELECT id FROM chunks WHERE +tenant = ? AND +chunk_type = ? AND id IN ({})"
-    meant = {key for (key,) in _some(connection, statement, (tenant, kind), [key for key, _ in near])}
-    return [pair for pair in near if pair[0] in meant]
+    matching = {key for (key,) in _batched(connection, statement, (tenant, kind), [key for key, _ in near])}
+    return [pair for pair in near if pair[0] in matching]
 
 
 def _column(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> NDArray[np.int64]:

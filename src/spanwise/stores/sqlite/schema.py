@@ -1,7 +1,7 @@
-"""The one file of an embedded store: its tables, how it is opened, and what may be wrong with it.
+"""The file of an embedded store: its tables, opening and creating it, and errors of SQLite.
 
-A term is known by its number, and a number belongs to one term of one tenant. Full text is searched by these numbers,
-so no query can meet another tenant's words, whatever is in it.
+Every term has a number, and a number belongs to one term of one tenant. Full text is searched by these numbers, so no
+query can match another tenant's text, whatever it contains.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ CREATE TABLE vectors (block INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
 """
 """`numbered` holds the terms of a chunk as numbers of four bytes: to count terms, and to delete them from `words`.
 
-`blocks` and `vectors` hold vectors by the thousand: a search reads them at once, and each only once.
+`blocks` and `vectors` hold about a thousand vectors a row: a search reads them together, and each only once.
 
-A block's keys ascend; a deleted one is negative, so that `numbers`, which is large, needn't be written again.
+A block's keys ascend; a deleted one is negative, so that `numbers`, which is large, needn't be rewritten.
 """
 
 MIGRATIONS: dict[int, str] = {}
-"""What brings a store of a version to the next one."""
+"""The statements that bring a store of a version to the next one."""
 
 _REASONS: Final[Mapping[int, tuple[str, str | None]]] = {
     sqlite3.SQLITE_FULL: ("can't be written: the disk is full", "make room and run the same command again"),
@@ -88,8 +88,8 @@ _REASONS: Final[Mapping[int, tuple[str, str | None]]] = {
 
 
 @contextmanager
-def explained(path: str) -> Iterator[None]:
-    """Say in words what SQLite complains about."""
+def store_errors(path: str) -> Iterator[None]:
+    """Raise errors of SQLite as StoreError."""
     try:
         yield
     except sqlite3.Error as error:
@@ -100,16 +100,16 @@ def explained(path: str) -> Iterator[None]:
 
 
 def connected(path: str, *, write: bool) -> sqlite3.Connection:
-    """Open a store that is there, and see that it is one; `path` never comes into being here."""
-    _look_at(path)
-    with explained(path):
+    """Open an existing store and check it; `path` is never created here."""
+    _check_file(path)
+    with store_errors(path):
         try:
             return _checked(path, "rw", write=write)
         except sqlite3.OperationalError as error:
             code = error.sqlite_errorcode & 0xFF
             if write or code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or Path(f"{path}-wal").exists():
                 raise
-            return _checked(path, "ro&immutable=1", write=False)  # where SQLite may not write beside it
+            return _checked(path, "ro&immutable=1", write=False)  # for folders where SQLite may not write
 
 
 def _checked(path: str, mode: str, *, write: bool) -> sqlite3.Connection:
@@ -124,8 +124,8 @@ def _checked(path: str, mode: str, *, write: bool) -> sqlite3.Connection:
 
 
 def created(path: str) -> sqlite3.Connection:
-    """Make a store; where another process is quicker, its store is opened."""
-    with explained(path):
+    """Create a store; if another process was faster, open that one."""
+    with store_errors(path):
         connection = _opened(path, "rwc")
         try:
             connection.execute(f"PRAGMA page_size = {PAGE}")
@@ -146,23 +146,23 @@ def created(path: str) -> sqlite3.Connection:
 
 
 def is_blank(path: str) -> bool:
-    """Whether a store may be made here: nothing is there, or what a process left that ended before it had made one."""
-    place = Path(path)
+    """Whether a store may be created here: there is nothing, or the rest of a creation that was interrupted."""
+    location = Path(path)
     if "\0" in path:
         return False
     try:
-        if not place.exists() or (place.is_file() and not place.stat().st_size):
+        if not location.exists() or (location.is_file() and not location.stat().st_size):
             return True
-        _look_at(path)
+        _check_file(path)
         with closing(_opened(path, "rw")) as connection:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             return not tables and not connection.execute("PRAGMA application_id").fetchone()[0]
     except (StoreError, sqlite3.Error, OSError, ValueError):
-        return False  # who opens it tells
+        return False  # opening it reports the error
 
 
 def check(connection: sqlite3.Connection, path: str, *, write: bool) -> None:
-    """Refuse what is no store or a newer one; bring an older one up to date when it may be written to."""
+    """Raise StoreError if this is no store or a newer one; migrate an older one if it may be written."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION:
@@ -183,7 +183,7 @@ def check(connection: sqlite3.Connection, path: str, *, write: bool) -> None:
 def _migrate(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]  # another process may have been quicker
+        version = connection.execute("PRAGMA user_version").fetchone()[0]  # another process may have been faster
         for step in range(version, VERSION):
             for statement in _statements(MIGRATIONS[step]):
                 connection.execute(statement)
@@ -194,14 +194,14 @@ def _migrate(connection: sqlite3.Connection) -> None:
         raise
 
 
-def _look_at(path: str) -> None:
-    place = Path(path)
+def _check_file(path: str) -> None:
+    location = Path(path)
     try:
-        if place.is_dir():
+        if location.is_dir():
             raise StoreError(path, "is a folder", hint="name a file in it, such as documents.db")
-        if not place.exists():
+        if not location.exists():
             raise StoreError(path, "does not exist", hint="make it with `spanwise index PATHS --store STORE`")
-        with place.open("rb") as file:
+        with location.open("rb") as file:
             head = file.read(16)
     except (OSError, ValueError) as error:
         raise StoreError(path, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
@@ -220,12 +220,12 @@ def _opened(path: str, mode: str) -> sqlite3.Connection:
 def _tune(connection: sqlite3.Connection, *, write: bool) -> None:
     connection.execute("PRAGMA cache_size = -65536")
     if write:
-        connection.execute("PRAGMA synchronous = FULL")  # what was acknowledged outlives a loss of power
+        connection.execute("PRAGMA synchronous = FULL")  # a commit survives a loss of power
         connection.execute("PRAGMA journal_size_limit = 67108864")
     else:
         connection.execute("PRAGMA query_only = ON")
 
 
 def _statements(script: str) -> Iterator[str]:
-    """Take a script apart: run whole, it would end the transaction around it."""
+    """Split a script: run as a whole, it would end the surrounding transaction."""
     return (statement.strip() for statement in script.split(";") if statement.strip())

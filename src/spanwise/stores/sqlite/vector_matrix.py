@@ -1,4 +1,4 @@
-"""Vectors in memory: read by the block, compared all at once."""
+"""Vectors in memory, loaded block by block and compared all at once."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_WHOLE: Final = 127.0  # stands for one in a vector of small integers
+_SCALE: Final = 127.0  # the integer for 1.0
 
 
 class VectorBlock(NamedTuple):
-    """Some vectors: keys ascend, those of deleted chunks are negative."""
+    """The vectors of a block; keys ascend, those of deleted chunks are negative."""
 
     changes: int
     keys: NDArray[np.int64]
@@ -26,10 +26,10 @@ class VectorBlock(NamedTuple):
 
 
 class Matrix:
-    """The vectors of one tenant in memory, as of one moment."""
+    """A snapshot of the vectors of one tenant."""
 
     def __init__(self, changes: int = -1, blocks: dict[int, VectorBlock] | None = None) -> None:
-        """Hold blocks by their numbers; `changes` tells the moment."""
+        """Create a matrix from blocks by their numbers; `changes` identifies the snapshot."""
         self.changes = changes
         self.blocks = blocks or {}
         self._all = list(self.blocks.values())
@@ -48,13 +48,13 @@ class Matrix:
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
-        """Where each block begins among all rows."""
+        """The index of the first row of each block."""
         return np.cumsum([0, *(len(block.keys) for block in self._all)])
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
-        """The rows by their keys."""
-        return np.argsort(self._keys, kind="stable")  # nearly sorted as they are, which this way makes cheap
+        """The rows in the order of their keys."""
+        return np.argsort(self._keys, kind="stable")  # cheap, because they are nearly sorted
 
     @cached_property
     def _sorted(self) -> NDArray[np.int64]:
@@ -67,39 +67,39 @@ class Matrix:
         documents: NDArray[np.int64] | None = None,
         among: NDArray[np.int64] | None = None,
     ) -> list[tuple[int, float]]:
-        """Give the keys with the highest cosines, of some documents, among some keys; None stands for all."""
+        """Return the keys with the highest cosines, of some documents, among some keys; None means all."""
         if not self._all or limit <= 0:
             return []
-        query = small(vector)
+        query = as_int8(vector)
         scores = np.concatenate([products(query, block.numbers) for block in self._all])
         scores /= self._lengths * _length(query)
-        meant = self._keys > 0
+        allowed = self._keys > 0
         if documents is not None:
-            switches = _switches(documents)
-            meant &= switches[np.minimum(self._documents, len(switches) - 1)]
+            members = _membership(documents)
+            allowed &= members[np.minimum(self._documents, len(members) - 1)]
         if among is not None:
-            meant &= np.isin(self._keys, among)
-        scores[~meant] = -np.inf
-        count = min(limit, int(meant.sum()))
-        best = np.argpartition(-scores, count - 1)[:count] if 0 < count < len(scores) else np.flatnonzero(meant)
+            allowed &= np.isin(self._keys, among)
+        scores[~allowed] = -np.inf
+        count = min(limit, int(allowed.sum()))
+        best = np.argpartition(-scores, count - 1)[:count] if 0 < count < len(scores) else np.flatnonzero(allowed)
         best = best[np.lexsort((self._keys[best], -scores[best]))]
         return list(zip(self._keys[best].tolist(), scores[best].tolist(), strict=True))
 
-    def some(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
-        """Give the cosines of some keys; those without a vector are left out."""
+    def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
+        """Return the cosines of the given keys; those without a vector are left out."""
         if not self._all or not keys:
             return {}
         wanted = np.unique(np.array(keys, dtype=np.int64))
         wanted = wanted[wanted > 0]
-        places = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
-        rows = self._order[places[self._sorted[places] == wanted]]
+        indices = np.minimum(np.searchsorted(self._sorted, wanted), len(self._sorted) - 1)
+        rows = self._order[indices[self._sorted[indices] == wanted]]
         if not len(rows):
             return {}
         blocks = np.searchsorted(self._starts, rows, side="right") - 1
         within = rows - self._starts[blocks]
         pairs = zip(blocks.tolist(), within.tolist(), strict=True)
         numbers = np.stack([self._all[block].numbers[row] for block, row in pairs])
-        query = small(vector)
+        query = as_int8(vector)
         cosines = products(query, numbers) / (self._lengths[rows] * _length(query))
         return dict(zip(self._keys[rows].tolist(), cosines.tolist(), strict=True))
 
@@ -108,21 +108,21 @@ def _length(query: NDArray[np.int8]) -> float:
     return float(np.linalg.norm(query.astype(np.float32))) or 1.0
 
 
-def _switches(documents: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Give a table that says of each number whether it is meant; the last stands for all beyond it."""
-    switches = np.zeros(int(documents.max(initial=0)) + 2, dtype=bool)
-    switches[documents] = True
-    return switches
+def _membership(documents: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return a table of whether each number is among the documents; the last entry is for all beyond it."""
+    members = np.zeros(int(documents.max(initial=0)) + 2, dtype=bool)
+    members[documents] = True
+    return members
 
 
 def refreshed(
-    connection: sqlite3.Connection, tenant: int, dimension: int, known: dict[int, VectorBlock]
+    connection: sqlite3.Connection, tenant: int, dimension: int, cached: dict[int, VectorBlock]
 ) -> dict[int, VectorBlock]:
-    """Read the blocks of a tenant that are new, and the keys of those that changed."""
+    """Return all blocks of a tenant, loading the new ones and the keys of those that changed."""
     blocks: dict[int, VectorBlock] = {}
     rows = connection.execute("SELECT id, changes FROM blocks WHERE tenant = ? ORDER BY id", (tenant,)).fetchall()
     for number, changes in rows:
-        before = known.get(number)
+        before = cached.get(number)
         if before is None:
             blocks[number] = _loaded(connection, number, dimension)
         elif before.changes == changes:
@@ -142,7 +142,7 @@ def _loaded(connection: sqlite3.Connection, number: int, dimension: int) -> Vect
 
 
 def _lengths(matrix: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Give the lengths of vectors; that of nothing counts as one, because one divides by it."""
+    """Return the lengths of vectors; that of a zero vector is one, because it is divided by."""
     wide = matrix.astype(np.float32)
     lengths: NDArray[np.float32] = np.sqrt(np.einsum("ij,ij->i", wide, wide))
     lengths[lengths == 0] = 1.0
@@ -150,18 +150,18 @@ def _lengths(matrix: NDArray[np.int8]) -> NDArray[np.float32]:
 
 
 def integers(data: bytes) -> NDArray[np.int64]:
-    """Read keys back."""
+    """Decode keys."""
     return np.frombuffer(data, dtype="<i8")
 
 
-def small(vector: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Give a vector of length one as small integers."""
-    rounded: NDArray[np.int8] = np.clip(np.rint(np.asarray(vector) * _WHOLE), -_WHOLE, _WHOLE).astype(np.int8)
+def as_int8(vector: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Return a vector of length one as small integers."""
+    rounded: NDArray[np.int8] = np.clip(np.rint(np.asarray(vector) * _SCALE), -_SCALE, _SCALE).astype(np.int8)
     return rounded
 
 
 def products(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """Multiply a vector with every row."""
+    """Return the dot products of a vector with every row."""
     if simsimd := _simsimd():
         result: NDArray[np.float32] = np.asarray(simsimd.cdist(query[None, :], rows, metric="dot"), np.float32)[0]
     else:
@@ -171,7 +171,7 @@ def products(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.floa
 
 @cache
 def _simsimd() -> Any:
-    """Give the fast way to multiply small integers; None where it isn't installed."""
+    """Return the module that multiplies small integers fast; None if it isn't installed."""
     try:
         import simsimd
     except ImportError:

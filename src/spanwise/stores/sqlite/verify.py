@@ -1,4 +1,4 @@
-"""Looking for what contradicts itself in an embedded store: documents, chunks, full text and vectors must agree."""
+"""Consistency checks of an embedded store: documents, chunks, full text and vectors must agree."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from spanwise.stores.sqlite.reader import hash_hex
 from spanwise.stores.sqlite.vector_blocks import unpacked_keys
 from spanwise.stores.values import Entry, record_hash
 
-_MOST: Final = 20  # of one kind
+_MOST: Final = 20  # messages of one kind
 
-_NONE_OF_THESE: Final = {
+_MUST_BE_EMPTY: Final = {
     "chunk {} belongs to no document": "SELECT id FROM chunks WHERE document NOT IN (SELECT id FROM documents)",
     "chunk {} has no record": "SELECT id FROM chunks WHERE id NOT IN (SELECT chunk FROM contents)",
     "record {} belongs to no chunk": "SELECT chunk FROM contents WHERE chunk NOT IN (SELECT id FROM chunks)",
@@ -47,17 +47,17 @@ _NONE_OF_THESE: Final = {
 }
 
 
-def contradictions(connection: sqlite3.Connection) -> Iterator[str]:
-    """Give what is wrong, in words."""
+def inconsistencies(connection: sqlite3.Connection) -> Iterator[str]:
+    """Yield a message for each inconsistency."""
     broken = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_MOST})") if row[0] != "ok"]
     if broken:
-        yield from (f"the file is damaged: {words}" for words in broken)
+        yield from (f"the file is damaged: {message}" for message in broken)
         return
-    for words, statement in _NONE_OF_THESE.items():
+    for message, statement in _MUST_BE_EMPTY.items():
         for (name,) in connection.execute(f"{statement} LIMIT {_MOST}"):
-            yield words.format(name)
+            yield message.format(name)
     yield from _wrong_contents(connection)
-    yield from _wrong_words(connection)
+    yield from _wrong_terms(connection)
     yield from _wrong_vectors(connection)
 
 
@@ -68,24 +68,24 @@ def _wrong_contents(connection: sqlite3.Connection) -> Iterator[str]:
     for key, position, chunk_id, stored_hash, lead, record in rows:
         try:
             data = zlib.decompress(record)
-            said = orjson.loads(data)
+            parsed = orjson.loads(data)
         except (zlib.error, ValueError):
             yield f"the record of chunk {key} can't be read"
             continue
         entry = Entry(data, lead, "", "", hash_hex(chunk_id), None, "", position)
-        if record_hash(entry) != hash_hex(stored_hash) or said.get("chunk_id") != hash_hex(chunk_id):
+        if record_hash(entry) != hash_hex(stored_hash) or parsed.get("chunk_id") != hash_hex(chunk_id):
             yield f"the record of chunk {key} is not the one that was written"
 
 
-def _wrong_words(connection: sqlite3.Connection) -> Iterator[str]:
-    """Compare what full text, the table of terms and the chunks say of each term."""
+def _wrong_terms(connection: sqlite3.Connection) -> Iterator[str]:
+    """Compare the counts of each term in full text, the table of terms and the chunks."""
     counted: Counter[int] = Counter()
     for (data,) in connection.execute("SELECT numbers FROM numbered"):
         counted.update(set(struct.unpack(f"<{len(data) // 4}I", data)))
-    said = dict(connection.execute("SELECT id, chunks FROM terms WHERE chunks <> 0"))
-    wrong = sorted(number for number in said.keys() | counted.keys() if said.get(number, 0) != counted[number])
+    stated = dict(connection.execute("SELECT id, chunks FROM terms WHERE chunks <> 0"))
+    wrong = sorted(number for number in stated.keys() | counted.keys() if stated.get(number, 0) != counted[number])
     yield from (
-        f"term {number} stands in {counted[number]} chunks, not {said.get(number, 0)}" for number in wrong[:_MOST]
+        f"term {number} stands in {counted[number]} chunks, not {stated.get(number, 0)}" for number in wrong[:_MOST]
     )
     found = {int(term): chunks for term, chunks in connection.execute("SELECT term, doc FROM known_words")}
     wrong = sorted(number for number in found.keys() | counted.keys() if found.get(number, 0) != counted[number])
@@ -93,8 +93,8 @@ def _wrong_words(connection: sqlite3.Connection) -> Iterator[str]:
 
 
 def _wrong_vectors(connection: sqlite3.Connection) -> Iterator[str]:
-    said = dict(connection.execute("SELECT name, value FROM properties"))
-    dimension = int(said.get("dimension", 0))
+    properties = dict(connection.execute("SELECT name, value FROM properties"))
+    dimension = int(properties.get("dimension", 0))
     owners = {
         key: (block, document)
         for key, block, document in connection.execute("SELECT id, block, document FROM chunks WHERE block IS NOT NULL")
@@ -103,10 +103,10 @@ def _wrong_vectors(connection: sqlite3.Connection) -> Iterator[str]:
         "SELECT id, living, size, keys, documents, length(numbers) FROM blocks JOIN vectors ON block = id"
     )
     for block, living, size, keys, documents, length in rows:
-        every = unpacked_keys(keys)
-        if len(every) != size or length != size * dimension or sum(key > 0 for key in every) != living:
+        block_keys = unpacked_keys(keys)
+        if len(block_keys) != size or length != size * dimension or sum(key > 0 for key in block_keys) != living:
             yield f"vectors {block} have another number of rows than they say"
-        for key, document in zip(every, unpacked_keys(documents), strict=False):
+        for key, document in zip(block_keys, unpacked_keys(documents), strict=False):
             if key > 0 and owners.pop(key, None) != (block, document):
                 yield f"vectors {block} hold a row of chunk {key}, which isn't its owner"
     yield from (f"chunk {key} has lost its vector" for key in list(owners)[:_MOST])

@@ -1,4 +1,4 @@
-"""Changing one tenant's documents in an embedded store: all of a commit or nothing."""
+"""Writes to one tenant's documents in an embedded store: each commit is applied as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,72 +16,72 @@ import orjson
 from spanwise.errors import StoreError
 from spanwise.stores.filter_rules import moment
 from spanwise.stores.sqlite.reader import hash_bytes, hash_hex, known_documents
-from spanwise.stores.sqlite.schema import explained
-from spanwise.stores.sqlite.vector_blocks import Fresh, bury, living_rows, write_vectors
+from spanwise.stores.sqlite.schema import store_errors
+from spanwise.stores.sqlite.vector_blocks import VectorRow, delete_rows, living_rows, write_vectors
 from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, Source, StoreChange, record_hash
 from spanwise.text.terms import ANALYSER
 
-_REMEMBERED: Final = 200_000  # numbers of terms
+_CACHED_TERMS: Final = 200_000  # whose numbers are kept in memory
 _AT_ONCE: Final = 500
-_EFFORT: Final = 3  # of compressing; more costs much and saves little
+_COMPRESSION: Final = 3  # zlib level; a higher one costs much and saves little
 
 
 class SqliteWriter:
-    """The one who changes the documents of a tenant."""
+    """The only writer of a tenant's documents."""
 
     def __init__(self, connection: sqlite3.Connection, path: str, tenant: str, model: Model | None) -> None:
-        """Write with a connection of one's own; the tenant comes into being with the first document."""
+        """Write with a connection of its own; the tenant is created with its first commit."""
         self._connection, self._path, self._tenant, self._model = connection, path, tenant, model
         self._numbers: dict[str, int] = {}
-        self._spent: Counter[int] = Counter()  # in how many more or fewer chunks a term stands
-        self._fresh: list[Fresh] = []
-        self._dead: dict[int, list[int]] = {}
+        self._frequency_changes: Counter[int] = Counter()  # by term: chunks added less deleted
+        self._added_rows: list[VectorRow] = []
+        self._deleted_rows: dict[int, list[int]] = {}
         self._chunks = self._length = 0
 
     def known(self) -> dict[str, DocumentState]:
-        """Give the documents that are there."""
-        with explained(self._path):
-            return {one.document_id: one for one in known_documents(self._connection, self._number())}
+        """Return the stored documents by their ids."""
+        with store_errors(self._path):
+            return {one.document_id: one for one in known_documents(self._connection, self._tenant_number())}
 
     def chunks(self, document_id: str) -> list[ChunkState]:
-        """Give the chunks of a document, in order."""
+        """Return the chunks of a document, in order."""
         statement = (
             "SELECT chunks.id, content_hash, words_hash, record_hash, block IS NOT NULL FROM chunks "
             "JOIN documents ON documents.id = document WHERE documents.tenant = ? AND document_id = ? "
             "ORDER BY position, chunks.id"
         )
-        with explained(self._path):
-            rows = self._connection.execute(statement, (self._number(), document_id)).fetchall()
+        with store_errors(self._path):
+            rows = self._connection.execute(statement, (self._tenant_number(), document_id)).fetchall()
         return [
-            ChunkState(key, hash_hex(content), hash_hex(words), hash_hex(record), bool(has))
-            for key, content, words, record, has in rows
+            ChunkState(key, hash_hex(content), hash_hex(terms), hash_hex(record), bool(has))
+            for key, content, terms, record, has in rows
         ]
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
-        """Give the vectors that are already known, by what was embedded."""
+        """Return the vectors that are already stored, by content hash."""
         wanted = list(dict.fromkeys(content_hashes))
-        places: dict[int, dict[int, str]] = {}
-        with explained(self._path):
+        blocks: dict[int, dict[int, str]] = {}
+        with store_errors(self._path):
             for at in range(0, len(wanted), _AT_ONCE):
                 part = [hash_bytes(name) for name in wanted[at : at + _AT_ONCE]]
                 rows = self._connection.execute(
                     "SELECT content_hash, block, min(id) FROM chunks WHERE tenant = ? AND block IS NOT NULL "
                     f"AND content_hash IN ({','.join('?' * len(part))}) GROUP BY content_hash",
-                    (self._number(), *part),
+                    (self._tenant_number(), *part),
                 )
                 for content, block, key in rows:
-                    places.setdefault(block, {})[key] = hash_hex(content)
+                    blocks.setdefault(block, {})[key] = hash_hex(content)
             return {
                 names[row.key]: row.vector
-                for block, names in places.items()
+                for block, names in blocks.items()
                 for row in living_rows(self._connection, block)
                 if row.key in names
             }
 
     def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
-        """Make the changes and remove documents; when this returns they are safe, before that none is seen."""
-        with explained(self._path), self._transaction():
-            tenant = self._number(create=True)
+        """Apply changes and remove documents in one transaction: durable on return, invisible until then."""
+        with store_errors(self._path), self._transaction():
+            tenant = self._tenant_number(create=True)
             for document_id in removed:
                 self._remove(tenant, document_id)
             for change in changes:
@@ -98,15 +98,15 @@ class SqliteWriter:
             if self._connection.in_transaction:  # a full disk may have rolled it back already
                 self._connection.execute("ROLLBACK")
             self._numbers = {}
-            self._forget()
+            self._reset()
             raise
 
-    def _forget(self) -> None:
-        self._spent, self._fresh, self._dead = Counter(), [], {}
+    def _reset(self) -> None:
+        self._frequency_changes, self._added_rows, self._deleted_rows = Counter(), [], {}
         self._chunks = self._length = 0
 
-    def _number(self, *, create: bool = False) -> int:
-        """Give the tenant's number; 0, which nobody has, where there are no documents yet."""
+    def _tenant_number(self, *, create: bool = False) -> int:
+        """Return the tenant's number; 0, which no tenant has, if it has no documents yet."""
         if create:
             self._connection.execute("INSERT OR IGNORE INTO tenants (name) VALUES (?)", (self._tenant,))
         row = self._connection.execute("SELECT id FROM tenants WHERE name = ?", (self._tenant,)).fetchone()
@@ -119,7 +119,7 @@ class SqliteWriter:
             self._move(document, key, entry)
         for key, vector in change.revectored:
             self._add_vector(document, key, vector)
-        self._learn(tenant, {term for entry in change.added for term in entry.terms})
+        self._load_numbers(tenant, {term for entry in change.added for term in entry.terms})
         for entry in change.added:
             self._add(tenant, document, entry)
         (chunks,) = self._connection.execute("SELECT count(*) FROM chunks WHERE document = ?", (document,)).fetchone()
@@ -129,7 +129,7 @@ class SqliteWriter:
         source, metadata = change.source, change.source.metadata
         values = (
             source.fingerprint, ANALYSER, metadata.get("file_path"), source.place, metadata.get("source_type"),
-            metadata.get("space_key"), moment(metadata.get("updated_at")), _said(source),
+            metadata.get("space_key"), moment(metadata.get("updated_at")), _encoded_source(source),
         )  # fmt: skip
         named = "INSERT OR IGNORE INTO documents (tenant, document_id, fingerprint, chunks, analyser, source)"
         self._connection.execute(f"{named} VALUES (?, ?, '', 0, '', '')", (tenant, source.document_id))
@@ -161,16 +161,16 @@ class SqliteWriter:
         assert key is not None  # a row was inserted
         self._connection.execute(
             "INSERT INTO contents (chunk, lead, record) VALUES (?, ?, ?)",
-            (key, entry.lead, zlib.compress(entry.record, _EFFORT)),
+            (key, entry.lead, zlib.compress(entry.record, _COMPRESSION)),
         )
         if numbers:
             data = struct.pack(f"<{len(numbers)}I", *numbers)
             self._connection.execute("INSERT INTO numbered VALUES (?, ?, ?)", (key, tenant, data))
-            words = " ".join(map(str, numbers))
-            self._connection.execute("INSERT INTO words (rowid, numbers) VALUES (?, ?)", (key, words))
-            self._account(numbers, 1)
+            text = " ".join(map(str, numbers))
+            self._connection.execute("INSERT INTO words (rowid, numbers) VALUES (?, ?)", (key, text))
+            self._count(numbers, 1)
         if entry.vector is not None:
-            self._fresh.append(Fresh(key, document, self._checked(entry.vector)))
+            self._added_rows.append(VectorRow(key, document, self._checked(entry.vector)))
 
     def _move(self, document: int, key: int, entry: Entry) -> None:
         found = self._connection.execute(
@@ -184,13 +184,13 @@ class SqliteWriter:
         if found.rowcount:
             self._connection.execute(
                 "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?",
-                (entry.lead, zlib.compress(entry.record, _EFFORT), key),
+                (entry.lead, zlib.compress(entry.record, _COMPRESSION), key),
             )
 
     def _add_vector(self, document: int, key: int, vector: bytes) -> None:
         statement = "SELECT 1 FROM chunks WHERE id = ? AND document = ? AND block IS NULL"
         if self._connection.execute(statement, (key, document)).fetchone():
-            self._fresh.append(Fresh(key, document, self._checked(vector)))
+            self._added_rows.append(VectorRow(key, document, self._checked(vector)))
 
     def _delete(self, document: int, keys: Iterable[int]) -> None:
         statement = "SELECT block, numbers FROM chunks LEFT JOIN numbered ON chunk = id WHERE id = ? AND document = ?"
@@ -200,12 +200,12 @@ class SqliteWriter:
                 continue
             block, data = row
             numbers = struct.unpack(f"<{len(data or b'') // 4}I", data or b"")
-            if numbers:  # the index forgets a chunk only when it is told the very words that it was given
+            if numbers:  # the index deletes a chunk only if given the same terms as on insertion
                 deletion = "INSERT INTO words (words, rowid, numbers) VALUES ('delete', ?, ?)"
                 self._connection.execute(deletion, (key, " ".join(map(str, numbers))))
-                self._account(numbers, -1)
+                self._count(numbers, -1)
             if block is not None:
-                self._dead.setdefault(block, []).append(key)
+                self._deleted_rows.setdefault(block, []).append(key)
             self._connection.execute("DELETE FROM contents WHERE chunk = ?", (key,))
             self._connection.execute("DELETE FROM numbered WHERE chunk = ?", (key,))
             self._connection.execute("DELETE FROM chunks WHERE id = ?", (key,))
@@ -221,9 +221,9 @@ class SqliteWriter:
         self._connection.execute("DELETE FROM labels WHERE document = ?", (document,))
         self._connection.execute("DELETE FROM documents WHERE id = ?", (document,))
 
-    def _learn(self, tenant: int, terms: set[str]) -> None:
-        """Look up the numbers of terms; new ones get theirs. A number is never used for another term."""
-        if len(self._numbers) > _REMEMBERED:
+    def _load_numbers(self, tenant: int, terms: set[str]) -> None:
+        """Load the numbers of terms, and assign new ones; a number is never reused for another term."""
+        if len(self._numbers) > _CACHED_TERMS:
             self._numbers = {}
         missing = sorted(terms.difference(self._numbers))
         for at in range(0, len(missing), _AT_ONCE):
@@ -238,9 +238,9 @@ class SqliteWriter:
         )
         self._numbers |= new
 
-    def _account(self, numbers: Sequence[int], sign: int) -> None:
-        """Count a chunk more, or one fewer."""
-        (self._spent.update if sign > 0 else self._spent.subtract)(set(numbers))
+    def _count(self, numbers: Sequence[int], sign: int) -> None:
+        """Add a chunk to the counts, or subtract it."""
+        (self._frequency_changes.update if sign > 0 else self._frequency_changes.subtract)(set(numbers))
         self._chunks += sign
         self._length += sign * len(numbers)
 
@@ -251,26 +251,26 @@ class SqliteWriter:
         return vector
 
     def _finish(self, tenant: int) -> None:
-        """Write what was collected: counts, vectors, the model."""
+        """Write what was collected: counts, vectors and the model."""
         self._connection.executemany(
             "UPDATE terms SET chunks = chunks + ? WHERE id = ?",
-            sorted((times, number) for number, times in self._spent.items() if times),
+            sorted((times, number) for number, times in self._frequency_changes.items() if times),
         )
-        rest = bury(self._connection, self._dead)
-        write_vectors(self._connection, tenant, [*rest, *self._fresh])
-        if self._fresh and self._model:
+        rest = delete_rows(self._connection, self._deleted_rows)
+        write_vectors(self._connection, tenant, [*rest, *self._added_rows])
+        if self._added_rows and self._model:
             properties = [("model", self._model.name), ("dimension", str(self._model.dimension))]
             self._connection.executemany("INSERT OR REPLACE INTO properties VALUES (?, ?)", properties)
         self._connection.execute(
             "UPDATE tenants SET chunks = chunks + ?, terms = terms + ?, changes = changes + 1 WHERE id = ?",
             (self._chunks, self._length, tenant),
         )
-        self._forget()
+        self._reset()
 
 
-def _said(source: Source) -> bytes:
-    said: dict[str, Any] = {
+def _encoded_source(source: Source) -> bytes:
+    values: dict[str, Any] = {
         "metadata": dict(source.metadata), "language": source.language,
         "addresses": source.addresses, "targets": source.targets,
     }  # fmt: skip
-    return zlib.compress(orjson.dumps(said))
+    return zlib.compress(orjson.dumps(values))

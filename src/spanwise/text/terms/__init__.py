@@ -1,9 +1,9 @@
-"""The words of a text as they are looked up: one analyser for every store, so that all of them find the same.
+"""Search terms: one analyser for every store, so that all of them find the same.
 
     text ─ normalized ─ TOKEN ─┬─ a run of Chinese, Japanese …: its characters and pairs of neighbours
                                └─ words, parts and wholes ─ folded ─ dictionary form ─ stem
 
-A document is analysed in its own language. A query's language isn't known, so a word of a query stands for all terms
+A document is analysed in its own language. A query's language isn't known, so a word of a query matches all terms
 that it would have in any of the languages whose script it is written in.
 """
 
@@ -18,4 +18,4 @@ from spanwise.text.terms.query_terms import QueryWord, query_words
 __all__ = ["ANALYSER", "QueryWord", "document_terms", "is_ready", "matches", "prepare", "query_words"]
 
 ANALYSER: Final = "1"
-"""Goes up when the same text gives other terms: what was indexed under another one is indexed anew."""
+"""Version of the analyser, raised when the same text gives other terms: older entries are then indexed again."""

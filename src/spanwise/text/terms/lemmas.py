@@ -1,10 +1,10 @@
 """The dictionary forms of words, from the lists that come with simplemma.
 
 Reading a list as a Python dictionary takes seconds and hundreds of megabytes, too much for a search. But a list is
-sorted, and each entry says only how it differs from the one before. So it can be read from the middle, given places
+sorted, and each entry stores only its difference from the one before. So it can be read from the middle, given offsets
 to start from: these are found once a machine and kept, with the list, in the user's cache; a lookup then reads a few
-entries of a file that is mapped into memory. The lists themselves are under licences that ask derived lists to be
-shared alike (ODbL, CC BY-SA), which is why none of them is part of this package.
+entries of a file that is mapped into memory. The lists are under share-alike licences (ODbL, CC BY-SA), which is why
+none of them is part of this package.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from typing import Final, Protocol
 
 from spanwise.errors import MissingExtraError
 
-_FORMAT: Final = b"SMFC1\0"  # how the lists of simplemma 2 begin whose words aren't written backwards
-_MORE: Final = 128  # a byte from here on says that a number goes on in the next
+_FORMAT: Final = b"SMFC1\0"  # header of simplemma 2 lists whose words aren't stored reversed
+_MORE: Final = 128  # from this value on, a number continues in the next byte
 _SAME_LEMMA, _WHOLE_LEMMA = 254, 255
 _ENTRIES_A_BLOCK: Final = 16
-_HEAD: Final = struct.Struct("=8sQQ")  # sign, blocks, bytes of the list
-_SIGN: Final = b"SPANWIS1"
+_HEAD: Final = struct.Struct("=8sQQ")  # signature, number of blocks, bytes of the list
+_SIGNATURE: Final = b"SPANWIS1"
 
 
 class Lemmas(Protocol):
     """A list of word forms, each with its dictionary form."""
 
     def get(self, form: str, /) -> str | None:
-        """Give the dictionary form of a word form; None of one that isn't known."""
+        """Return the dictionary form of a word form; None if it isn't known."""
 
 
 class _UnknownListError(ValueError):
-    """A list that is written in another way than those of the version we know."""
+    """A list in another format than that of the supported version."""
 
 
 class MappedLemmas:
-    """A list as it stands in the cache, read where it lies."""
+    """A list in the format of the cache, read in place."""
 
     def __init__(self, data: bytes | mmap.mmap) -> None:
-        """Trust a file only if its parts have the lengths that it says."""
-        sign, blocks, length = _HEAD.unpack_from(data)
-        places = _HEAD.size + 8 * blocks
-        forms = places + 4 * 2 * (blocks + 1)
-        if sign != _SIGN or forms > len(data):
+        """Check that the parts of the file have the stated lengths."""
+        signature, blocks, length = _HEAD.unpack_from(data)
+        offsets = _HEAD.size + 8 * blocks
+        forms = offsets + 4 * 2 * (blocks + 1)
+        if signature != _SIGNATURE or forms > len(data):
             raise _UnknownListError
-        self._beginnings = memoryview(data)[_HEAD.size : places].cast("Q")
-        numbers = memoryview(data)[places:forms].cast("I")
+        self._beginnings = memoryview(data)[_HEAD.size : offsets].cast("Q")
+        numbers = memoryview(data)[offsets:forms].cast("I")
         self._entries, self._firsts = numbers[: blocks + 1], numbers[blocks + 1 :]
         self._forms, self._list = forms, forms + self._firsts[blocks]
         if self._list + length != len(data):
@@ -72,23 +72,23 @@ class MappedLemmas:
         return self._find(wanted, block) if block >= 0 else None
 
     def _first(self, block: int) -> bytes:
-        """Give the form that a block begins with."""
+        """Return the first form of a block."""
         forms, firsts = self._forms, self._firsts
         return self._data[forms + firsts[block] : forms + firsts[block + 1]]
 
     def _find(self, wanted: bytes, block: int) -> str | None:
-        """Read a block from its first entry on, until a form comes that isn't before the wanted one."""
+        """Read a block from its first entry until a form that isn't before the wanted one."""
         entries = self._data[self._list + self._entries[block] : self._list + self._entries[block + 1]]
         form, lemma = self._first(block), b""
-        place = 0
-        while place < len(entries):
-            shared, start, place = _suffix(entries, place)
-            form = form[:shared] + entries[start:place]
-            trim = entries[place]
-            place += 1
+        offset = 0
+        while offset < len(entries):
+            shared, start, offset = _suffix(entries, offset)
+            form = form[:shared] + entries[start:offset]
+            trim = entries[offset]
+            offset += 1
             if trim != _SAME_LEMMA:
-                start, place = _text(entries, place)
-                lemma = (b"" if trim == _WHOLE_LEMMA else form[: len(form) - trim]) + entries[start:place]
+                start, offset = _text(entries, offset)
+                lemma = (b"" if trim == _WHOLE_LEMMA else form[: len(form) - trim]) + entries[start:offset]
             if form >= wanted:
                 return lemma.decode() if form == wanted else None
         return None
@@ -96,7 +96,7 @@ class MappedLemmas:
 
 @cache
 def lemmas_of(language: str) -> Lemmas:
-    """Give the list of a language, from the cache; into it, when it is wanted for the first time on this machine."""
+    """Return the list of a language from the cache, after putting it there on first use on this machine."""
     path = _cached(language)
     try:
         return _mapped(path)
@@ -105,7 +105,7 @@ def lemmas_of(language: str) -> Lemmas:
 
 
 def is_ready(language: str) -> bool:
-    """Say whether the list of a language is in the cache already."""
+    """Whether the list of a language is in the cache."""
     return _cached(language).is_file()
 
 
@@ -116,13 +116,13 @@ def prepare(language: str) -> None:
 
 def _made(language: str, path: Path) -> Lemmas:
     try:
-        data = _with_places(_unpacked(language))
+        data = _with_offsets(_unpacked(language))
     except _UnknownListError:
         return _slow(language)
     try:
         _keep(data, path)
         return _mapped(path)
-    except OSError:  # no place to keep it: this process has it nevertheless
+    except OSError:  # the cache can't be written: this process keeps the list in memory
         return MappedLemmas(data)
 
 
@@ -132,7 +132,7 @@ def _mapped(path: Path) -> MappedLemmas:
 
 
 def _keep(data: bytes, path: Path) -> None:
-    """Write a file that appears whole or not at all, whoever else is writing it."""
+    """Write a file atomically, safe against other processes that write it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
@@ -149,7 +149,7 @@ def _cached(language: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Give the folder for what can be made again; `SPANWISE_CACHE` names another."""
+    """Return the user's cache folder, or the one set by `SPANWISE_CACHE`."""
     if chosen := os.environ.get("SPANWISE_CACHE"):
         return Path(chosen)
     if sys.platform == "win32":
@@ -182,88 +182,88 @@ def _unpacked(language: str) -> bytes:
 
 
 def _slow(language: str) -> Mapping[str, str]:
-    """Let simplemma read its list itself: the same words, but slower to begin with."""
+    """Let simplemma read its list itself: the same entries, but slower to load."""
     from simplemma.strategies.dictionaries import StreamDictionaryFactory
 
     return StreamDictionaryFactory().get_dictionary(language)
 
 
-def _with_places(entries: bytes) -> bytes:
-    """Put before a list the places where reading may start, each with the form that is found there."""
-    beginnings, places, firsts, forms = array("Q"), array("I"), array("I"), bytearray()
+def _with_offsets(entries: bytes) -> bytes:
+    """Return a list preceded by the offsets where reading may start, each with the form that is found there."""
+    beginnings, offsets, firsts, forms = array("Q"), array("I"), array("I"), bytearray()
     try:
         for entry, form in _starts(entries):
             beginnings.append(_beginning(form))
-            places.append(entry)
+            offsets.append(entry)
             firsts.append(len(forms))
             forms += form
     except IndexError as error:
         raise _UnknownListError from error
-    places.append(len(entries))
+    offsets.append(len(entries))
     firsts.append(len(forms))
-    head = _HEAD.pack(_SIGN, len(beginnings), len(entries))
-    return b"".join((head, beginnings, places, firsts, forms, entries))
+    head = _HEAD.pack(_SIGNATURE, len(beginnings), len(entries))
+    return b"".join((head, beginnings, offsets, firsts, forms, entries))
 
 
 def _starts(entries: bytes) -> Iterator[tuple[int, bytes]]:
-    """Give the places where reading may start, with their forms: some entries apart, and with a lemma of their own.
+    """Yield the offsets where reading may start, with their forms: some entries apart, and with a lemma of their own.
 
-    Millions of entries come by, so what is usual (numbers of one byte) is read right here.
+    There are millions of entries, so the usual case (numbers of one byte) is read inline.
     """
-    count, place = _header(entries)
+    count, offset = _header(entries)
     form, end, number, since = b"", len(entries), 0, _ENTRIES_A_BLOCK
-    while place < end:
-        entry = place
+    while offset < end:
+        entry = offset
         shared, length, start = entries[entry], entries[entry + 1], entry + 2
-        place = start + length
+        offset = start + length
         if shared >= _MORE or length >= _MORE:
-            shared, start, place = _suffix(entries, entry)
-        form = form[:shared] + entries[start:place]
-        if entries[place] == _SAME_LEMMA:
-            place += 1
+            shared, start, offset = _suffix(entries, entry)
+        form = form[:shared] + entries[start:offset]
+        if entries[offset] == _SAME_LEMMA:
+            offset += 1
         else:
             if since >= _ENTRIES_A_BLOCK:
                 yield entry, form
                 since = 0
-            length = entries[place + 1]
-            place = place + 2 + length if length < _MORE else _text(entries, place + 1)[1]
+            length = entries[offset + 1]
+            offset = offset + 2 + length if length < _MORE else _text(entries, offset + 1)[1]
         since += 1
         number += 1
-    if number != count or place != end:
+    if number != count or offset != end:
         raise _UnknownListError
 
 
 def _beginning(form: bytes) -> int:
-    """Give the first eight bytes as a number of the same order."""
+    """Return the first eight bytes as a number that sorts alike."""
     return int.from_bytes(form[:8].ljust(8, b"\0"), "big")
 
 
-def _suffix(entries: bytes, place: int) -> tuple[int, int, int]:
-    """Read what a form shares with the one before, and where the rest of it starts and ends."""
-    shared, length = entries[place], entries[place + 1]
+def _suffix(entries: bytes, offset: int) -> tuple[int, int, int]:
+    """Read how many bytes a form shares with the one before, and where the rest of it starts and ends."""
+    shared, length = entries[offset], entries[offset + 1]
     if shared < _MORE and length < _MORE:
-        return shared, place + 2, place + 2 + length
-    shared, place = _number(entries, place)
-    return shared, *_text(entries, place)
+        return shared, offset + 2, offset + 2 + length
+    shared, offset = _number(entries, offset)
+    return shared, *_text(entries, offset)
 
 
-def _text(entries: bytes, place: int) -> tuple[int, int]:
-    """Read where a text starts and ends that has its length before it."""
-    length, place = _number(entries, place)
-    return place, place + length
+def _text(entries: bytes, offset: int) -> tuple[int, int]:
+    """Read where a text with its length before it starts and ends."""
+    length, offset = _number(entries, offset)
+    return offset, offset + length
 
 
-def _number(entries: bytes, place: int) -> tuple[int, int]:
-    """Read a number of seven bits a byte, the lowest first."""
-    number, shift = entries[place] & (_MORE - 1), 0
-    while entries[place] >= _MORE:
-        place, shift = place + 1, shift + 7
-        number |= (entries[place] & (_MORE - 1)) << shift
-    return number, place + 1
+def _number(entries: bytes, offset: int) -> tuple[int, int]:
+    """Read a number of seven bits a byte, the lowest first, and the offset after it."""
+    number, shift = entries[offset] & (_MORE - 1), 0
+    while entries[offset] >= _MORE:
+        offset, shift = offset + 1, shift + 7
+        number |= (entries[offset] & (_MORE - 1)) << shift
+    return number, offset + 1
 
 
 def _header(entries: bytes) -> tuple[int, int]:
-    """Give the number of entries and the place of the first."""
+    """Read the number of entries and the offset of the first."""
     if entries[: len(_FORMAT)] != _FORMAT:
         raise _UnknownListError
     return _number(entries, len(_FORMAT))

@@ -1,8 +1,8 @@
-"""Words of scripts that put no spaces between them: every two neighbours are a term, and so is every character.
+"""Terms of scripts without spaces between words: every pair of neighbours is a term, and so is every character.
 
-Nobody needs to know where a word begins: `東京` is found in `東京都` by the pair of its characters. A single character
-is found too, which pairs alone couldn't do. Katakana, Hangul and the scripts of South-East Asia spell by sound, where
-single characters say nothing; they have pairs, and the whole run if it is longer than a pair.
+No word boundaries are needed: `東京` is found in `東京都` by the pair of its characters. A single character is found
+too, which pairs alone couldn't do. Katakana, Hangul and the scripts of South-East Asia spell by sound, where single
+characters mean nothing; they have pairs, and the whole run if it is longer than a pair.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST_WHOLE: Final = 24
 
 
 class Gram(NamedTuple):
-    """A term of a run, and where in the run it stands."""
+    """A term of a run, and its range in the run."""
 
     text: str
     start: int
@@ -32,7 +32,7 @@ class Gram(NamedTuple):
 
 
 def grams_of(run: str) -> list[str]:
-    """Give the terms of a run of a document."""
+    """Return the terms of a run of a document."""
     spelled = _spelled(run)
     pairs = list(map(operator.add, spelled, spelled[1:]))
     if len(spelled) == 1:
@@ -42,27 +42,27 @@ def grams_of(run: str) -> list[str]:
     return [*pairs, spelled] if 2 < len(spelled) <= _LONGEST_WHOLE else pairs
 
 
-def placed_grams(run: str) -> list[Gram]:
-    """Give the terms of a run of a document with their places."""
+def gram_ranges(run: str) -> list[Gram]:
+    """Return the terms of a run of a document with their ranges."""
     spelled = _spelled(run)
-    places = range(len(spelled))
-    singles = [Gram(spelled[place], place, place + 1) for place in places]
-    pairs = [Gram(spelled[place : place + 2], place, place + 2) for place in places[:-1]]
+    indices = range(len(spelled))
+    singles = [Gram(spelled[index], index, index + 1) for index in indices]
+    pairs = [Gram(spelled[index : index + 2], index, index + 2) for index in indices[:-1]]
     return [*singles, *pairs, Gram(spelled, 0, len(run))]
 
 
 def query_grams(run: str) -> list[str]:
-    """Give the terms of a run of a query, each of which counts as a word of its own.
+    """Return the terms of a run of a query, each of which counts as a word of its own.
 
-    Pairs of hiragana alone are endings and particles, which stand everywhere; they count only where there is no more.
+    Pairs of hiragana alone are endings and particles, found in any text; they count only if there are no others.
     """
     terms = list(dict.fromkeys(grams_of(run)))
-    telling = [term for term in terms if not _PARTICLES.fullmatch(term)]
-    return telling or terms
+    distinctive = [term for term in terms if not _PARTICLES.fullmatch(term)]
+    return distinctive or terms
 
 
 def _spelled(run: str) -> str:
-    """Leave out the sign for a long vowel at the end: `サーバー` and `サーバ` are one word."""
+    """Return a run without the sign for a long vowel at its end: `サーバー` and `サーバ` are one word."""
     if len(run) >= _SHORTEST_SHORTENED and run[-1] == _PROLONGED and _KATAKANA.match(run):
         return run[:-1]
     return run

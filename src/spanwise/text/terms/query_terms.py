@@ -1,4 +1,4 @@
-"""The words of queries."""
+"""The words of queries, and their terms."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spanwise.text.terms.words import is_grams, parts_of, tokens_in
 
 _LATIN_LANGUAGES: Final = ("en", "pl", "de")
 _LONGEST_JOINED: Final = 30
-_MOST_JOINED: Final = 60  # words; who pastes a page doesn't mean that its words belong together
+_MOST_JOINED: Final = 60  # words; neighbours in a pasted page aren't meant as one word
 
 
 class QueryWord(NamedTuple):
-    """A word of a query, and the terms that stand for it in documents of every language.
+    """A word of a query, and its terms in documents of every language.
 
-    The terms are alternatives: whoever counts adds them up as one word.
+    The terms are alternatives: their counts add up to that of one word.
     """
 
     text: str
@@ -29,36 +29,36 @@ class QueryWord(NamedTuple):
 
 
 def query_words(text: str, languages: Collection[str] | None = None) -> list[QueryWord]:
-    """Give the words of a query, each once, with all terms that may stand for it.
+    """Return the words of a query, each once, with all terms that match it.
 
-    - A plain word is one `QueryWord`. Two neighbours also stand for what they make together, because one writes
-      `data base` and `stateful set` where another writes `database` and `StatefulSet`.
+    - A plain word is one `QueryWord`. Two neighbours also match the two written as one word, because some write
+      `data base` and `stateful set` where others write `database` and `StatefulSet`.
     - Of `kube-proxy` each part is one, and so is the whole: a text that has all three is the better one.
     - A run of Chinese or Japanese is one for each pair of neighbours and one for each Han character. The characters are
       frequent and weigh little, the pairs weigh more, and a text with the whole run has all of them.
 
-    Whoever knows the languages of all documents may name them: other languages' forms are then left out.
+    `languages`, if given, are those of all documents: the terms of other languages are then left out.
     """
-    spoken = _latin_languages(languages)
+    latin = _latin_languages(languages)
     plain = normalized(text)
     found = list(tokens_in(plain).finditer(plain))
     joined = _joined(found)
     words: dict[tuple[str, ...], QueryWord] = {}
     for number, token in enumerate(found):
-        together = [term for whole in joined.get(number, ()) for term in _variants(whole, spoken)]
-        for text, terms in _words(token[0], spoken):
+        together = [term for whole in joined.get(number, ()) for term in _variants(whole, latin)]
+        for text, terms in _words(token[0], latin):
             before = words.get(terms, QueryWord(text, terms))
             words[terms] = before._replace(terms=tuple(dict.fromkeys([*before.terms, *together])))
     return list(words.values())
 
 
 def _latin_languages(languages: Collection[str] | None) -> tuple[str, ...]:
-    """Say in which languages words in Latin letters may be meant: texts in every language have English ones."""
+    """Return the possible languages of words in Latin letters: texts in every language hold English ones."""
     return tuple(one for one in _LATIN_LANGUAGES if languages is None or one == "en" or one in languages)
 
 
 def _joined(found: Sequence[re.Match[str]]) -> dict[int, list[str]]:
-    """Give what each plain word makes with the one before and with the one after."""
+    """Return, by the index of each plain word, the words that it forms with its neighbours."""
     joined: dict[int, list[str]] = {}
     if len(found) > _MOST_JOINED:
         return joined
@@ -74,19 +74,19 @@ def _may_join(whole: str) -> bool:
     return len(whole) <= _LONGEST_JOINED and not is_grams(whole) and not is_grams(whole[-1])
 
 
-def _words(token: str, spoken: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Give the words of a token, each with its terms."""
+def _words(token: str, latin: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the words of a token, each with its terms."""
     if is_grams(token):
         yield from ((gram, (gram,)) for gram in query_grams(token))
         return
     for part in parts_of(token):
-        terms = _variants(part.text, spoken) if part.inflected else [shortened(fold(part.text))]
+        terms = _variants(part.text, latin) if part.inflected else [shortened(fold(part.text))]
         yield fold(part.text), tuple(dict.fromkeys(terms))
 
 
-def _variants(word: str, spoken: Sequence[str]) -> list[str]:
-    """Give all terms that a word may have in documents."""
+def _variants(word: str, latin: Sequence[str]) -> list[str]:
+    """Return all terms that a word may have in documents."""
     script = word_language(word, "en")
-    languages = spoken if script == "en" else [script] if script in STEMMERS else []
+    languages = latin if script == "en" else [script] if script in STEMMERS else []
     terms = [term for language in languages for term in query_terms(word, language)]
     return [*map(shortened, terms), shortened(fold(word))]

@@ -1,7 +1,7 @@
-"""From a word to what all its inflections share: Snowball's stem of the dictionary form.
+"""The term that all inflections of a word share: Snowball's stem of the dictionary form.
 
-A term says which language it is of (`en:paste`), because stems of one language look like other words of the next:
-`paste` in German has the stem `past`. Nothing is lost by it, for a query asks for its words in every language.
+A term names its language (`en:paste`), because stems of one language collide with words of another: `paste` in German
+has the stem `past`. Nothing is lost by it, for a query looks its words up in every language.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from spanwise.text.terms.folding import fold
 from spanwise.text.terms.lemmas import Lemmas, lemmas_of
 
 STEMMERS: Final = {"en": "english", "pl": "polish", "de": "german", "ru": "russian"}
-"""The languages whose inflections are known, by their names in Snowball."""
+"""The languages whose inflections are known, with their names in Snowball."""
 
-_SHORTEST, _LONGEST = 2, 40  # no dictionary knows longer words, and to shorten `js` to `j` is no use
+_SHORTEST, _LONGEST = 2, 40  # no dictionary has longer words, and shortening `js` to `j` is no use
 _NOUNS_ARE_CAPITAL: Final = frozenset({"de"})
 _UNDOTTED: Final = str.maketrans("äöü", "aou")
 _LATIN: Final = frozenset({"pl", "de"})  # languages in whose texts an unknown word may be English
@@ -32,9 +32,9 @@ class Inflections:
         self._capital_nouns = language in _NOUNS_ARE_CAPITAL
 
     def lemma(self, word: str) -> str | None:
-        """Give the dictionary form of a word of a document, None where it isn't known.
+        """Return the dictionary form of a word of a document, None where it isn't known.
 
-        Only in German does it matter how a word is written: `Sucht` is an addiction, `sucht` is looking for something.
+        Case matters only in German: `Sucht` is an addiction, `sucht` is looking for something.
         """
         forms = [word.lower(), _titled(word)]
         if self._capital_nouns and word[:1].isupper():
@@ -42,9 +42,9 @@ class Inflections:
         return self._known(forms[0]) or self._known(forms[1])
 
     def variants(self, word: str) -> list[str]:
-        """Give all that may stand in a document for a word of a query, which is often written without capitals.
+        """Return all terms that a document may have for a word of a query, which is often typed without capitals.
 
-        The dictionary form may itself be an inflection of another word, and some texts mean it so.
+        The dictionary form may itself be an inflection of another word.
         """
         readings = [_titled(word), word.lower()] if self._capital_nouns else []
         found = [self._known(form) for form in readings] or [self.lemma(word)]
@@ -55,14 +55,14 @@ class Inflections:
         return [self.term(form) for form in (*lemmas, word, *further)]
 
     def term(self, lemma: str) -> str:
-        """Give the term of a dictionary form: its stem, but `drücken` keeps the dots that part it from `drucken`."""
+        """Return the term of a dictionary form: its stem, but `drücken` keeps its dots, unlike `drucken`."""
         folded = fold(lemma)
         stem = self._stem(folded)
         dotted = folded[: len(stem)]
         return f"{self._language}:{dotted if dotted.translate(_UNDOTTED) == stem else stem}"
 
     def stem(self, word: str) -> str:
-        """Give the term of a word that no dictionary knows."""
+        """Return the term of a word that is in no dictionary."""
         return f"{self._language}:{self._stem(fold(word))}"
 
     def _known(self, form: str) -> str | None:
@@ -72,7 +72,7 @@ class Inflections:
 
 @lru_cache(maxsize=50_000)
 def document_term(word: str, language: str) -> str:
-    """Give what stands for a word in a document; what only English knows is English, as technical words often are."""
+    """Return a document's term for a word; one only in the English list is English, as technical words often are."""
     if not _is_inflected(word):
         return fold(word)
     own = inflections_of(language)
@@ -85,13 +85,13 @@ def document_term(word: str, language: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def query_terms(word: str, language: str) -> tuple[str, ...]:
-    """Give what stands for a word of a query in documents of a language."""
+    """Return the terms of a word of a query in documents of a language."""
     return tuple(inflections_of(language).variants(word)) if _is_inflected(word) else ()
 
 
 @cache
 def inflections_of(language: str) -> Inflections:
-    """Give the inflections of a language of `STEMMERS`."""
+    """Return the inflections of a language of `STEMMERS`."""
     try:
         import Stemmer
     except ImportError as error:

@@ -1,8 +1,8 @@
-"""Texts to tokens, and tokens to the words in them: parts and wholes.
+"""The tokens of a text, and the words in a token: parts and wholes.
 
-A token is what stands between spaces, as far as letters, digits and single signs go: `kube-proxy`, `max_tokens`,
-`v1.2.3`, `user's`, `C++`. People look for the whole and for its parts, and write wholes in several ways. So a token has
-one whole, written together (`kubeproxy`, which `KubeProxy` and `kube_proxy` share), and parts.
+A token is a run of letters, digits and single signs between them: `kube-proxy`, `max_tokens`, `v1.2.3`, `user's`,
+`C++`. People search for the whole and for its parts, and write wholes in several ways. So a token has one whole, its
+parts joined (`kubeproxy`, which `KubeProxy` and `kube_proxy` share), and parts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HANGUL: Final = "\u1100-\u11ff\u3131-\u318f\ua960-\ua97f\uac00-\ud7ff"
 UNSPACED: Final = "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0edf\u1000-\u104f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
 _GRAMMED: Final = f"{HAN}{HIRAGANA}{KATAKANA}{HANGUL}{UNSPACED}"
 
-# Marks that NFKC leaves as characters of their own; `\w` doesn't know them.
+# Marks that NFKC leaves as separate characters; `\w` doesn't match them.
 _MARKS: Final = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0903\u093a-\u093c\u093e-\u094f\u0951-\u0957\u0962\u0963"
@@ -37,7 +37,7 @@ _TOKEN: Final = re.compile(
     rf"{_LETTERS}(?:(?:[{_SIGNS}]|(?<=\d),(?=\d)){_LETTERS})*+{_TAIL}"
     rf"|[{HAN}{HIRAGANA}]++|[{KATAKANA}]++|[{HANGUL}]++|[{UNSPACED}]++"
 )
-# the same for texts of ASCII alone, which are most of all and are read in half the time
+# the same for ASCII texts, which are the most frequent: it takes half the time
 _ASCII_TOKEN: Final = re.compile(rf"[A-Za-z0-9]++(?:(?:[-._']|(?<=\d),(?=\d))[A-Za-z0-9]++)*+{_TAIL}")
 _PART: Final = re.compile(rf"[^,{_SIGNS}+#]++")
 _GRAMS: Final = re.compile(f"[{_GRAMMED}]")
@@ -50,12 +50,12 @@ _NAMED_NUMBER: Final = re.compile(r"([^\W\d_]{3,})\d+")
 
 
 class WordPart(NamedTuple):
-    """A word inside a token, and where in the token it stands."""
+    """A word inside a token, and its range in the token."""
 
     text: str
     start: int
     end: int
-    inflected: bool  # False of what is looked for as it is: numbers, `c++`
+    inflected: bool  # False for terms that are looked up unchanged: numbers, `c++`
 
 
 def _part(word: str, start: int) -> WordPart:
@@ -63,17 +63,17 @@ def _part(word: str, start: int) -> WordPart:
 
 
 def tokens_in(text: str) -> re.Pattern[str]:
-    """Give the pattern that finds the tokens of a normalized text."""
+    """Return the pattern that finds the tokens of a normalized text."""
     return _ASCII_TOKEN if text.isascii() else _TOKEN
 
 
 def is_grams(token: str) -> bool:
-    """Say whether a token is a run of a script without spaces between its words."""
+    """Whether a token is a run of a script without spaces between words."""
     return _GRAMS.match(token) is not None
 
 
 def parts_of(token: str) -> list[WordPart]:
-    """Give the words in a token that isn't a run of grams, the whole last."""
+    """Return the words in a token that isn't a run of grams, the whole last."""
     end = len(token)
     if token.isalpha() and not _has_humps(token):
         return [_part(token, 0)]
@@ -89,7 +89,7 @@ def parts_of(token: str) -> list[WordPart]:
 
 
 def _inside(word: str, start: int) -> Iterator[WordPart]:
-    """Give the words of one part: `maxTokens` has two; of `python3` the name is a word as well."""
+    """Yield the words of one part: `maxTokens` has two; of `python3` the name is a word as well."""
     named = _NAMED_NUMBER.fullmatch(word)
     if named:
         yield _part(named[1], start)
@@ -97,16 +97,16 @@ def _inside(word: str, start: int) -> Iterator[WordPart]:
     elif _NUMBER.fullmatch(word):
         yield from (WordPart(part.text, part.start + start, part.end + start, False) for part in _numbers(word))
     elif _has_humps(word):
-        place = start
+        offset = start
         for hump in _HUMP.split(word):
-            yield _part(hump, place)
-            place += len(hump)
+            yield _part(hump, offset)
+            offset += len(hump)
     else:
         yield _part(word, start)
 
 
 def _has_humps(word: str) -> bool:
-    """Tell `maxTokens` and `HorizontalPodAutoscaler`, which are made of words, from names such as `GitHub`."""
+    """Whether a name such as `maxTokens` or `HorizontalPodAutoscaler` is made of words, unlike `GitHub`."""
     if len(word) > _LONGEST_NAME or word.islower() or word.isupper() or word[1:].islower():
         return False
     humps = len(_HUMP.findall(word))
@@ -114,27 +114,27 @@ def _has_humps(word: str) -> bool:
 
 
 def _numbers(token: str) -> Iterator[WordPart]:
-    """Give a number as a whole with points, and what else people write for it.
+    """Yield a number as a whole with points, and other ways to write it.
 
-    Of `v1.2.3` that is `1.2.3` and `1.2`, of `1,000` it is `1000`, of `15.01.2026` the year, of `7,8,9` each number.
+    Of `v1.2.3` these are `1.2.3` and `1.2`, of `1,000` it is `1000`, of `15.01.2026` the year, of `7,8,9` each number.
     """
     end = len(token)
-    bare = token.lower().removeprefix("v")
-    start = end - len(bare)
-    pointed = bare.replace(",", ".")
+    number = token.lower().removeprefix("v")
+    start = end - len(number)
+    pointed = number.replace(",", ".")
     yield WordPart(pointed, start, end, False)
     if start:
         yield WordPart("v" + pointed, 0, end, False)
     if _THOUSANDS.fullmatch(pointed):
         yield WordPart(pointed.replace(".", ""), start, end, False)
-    elif pointed != bare:
-        yield from (_part(found[0], start + found.start()) for found in _DIGITS.finditer(bare))
+    elif pointed != number:
+        yield from (_part(found[0], start + found.start()) for found in _DIGITS.finditer(number))
     else:
         yield from _some_of(pointed, start)
 
 
 def _some_of(number: str, start: int) -> Iterator[WordPart]:
-    """Give the first two of three and more numbers, and those that look like a year."""
+    """Yield the first two of three or more numbers, and those that look like a year."""
     numbers = number.split(".")
     if len(numbers) > 2:
         two = ".".join(numbers[:2])
@@ -143,7 +143,7 @@ def _some_of(number: str, start: int) -> Iterator[WordPart]:
 
 
 def _with_signs(token: str) -> Iterator[WordPart]:
-    """Give `c++`, `c#` and `c++17` as they are; of longer names also what stands before the signs."""
+    """Yield `c++`, `c#` and `c++17` unchanged; for longer names also the text before the signs."""
     name = token.rstrip("#0123456789").rstrip("+") if "++" in token else token[:-1]
     if len(name) > 1:
         yield from parts_of(name)

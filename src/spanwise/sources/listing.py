@@ -1,0 +1,62 @@
+"""Listing: paths, folders, documents and items, in any mixture, as source items."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from spanwise.documents.document import Document
+from spanwise.errors import OptionError, UnreadableError
+from spanwise.sources.folder import find_files
+from spanwise.sources.item import SourceItem
+
+Source = str | os.PathLike[str] | Document | SourceItem
+"""A file, a folder, a document that is read already, or an item of a source of your own."""
+
+
+_ONE: Final = (str, os.PathLike, Document, SourceItem)
+
+
+class Listing:
+    """Lists sources one by one as they are asked for; `is_known` says of a path whether a reader takes it.
+
+    What was given and what was passed over is known when the listing has ended.
+    """
+
+    def __init__(self, sources: Source | Iterable[Source], is_known: Callable[[str], bool]) -> None:
+        self._sources: Iterable[Source] = [sources] if isinstance(sources, _ONE) else sources
+        self._is_known = is_known
+        self._seen: set[str] = set()
+        self.paths: list[str] = []
+        self.passed_over: Counter[str] = Counter()
+        self.failed: list[UnreadableError] = []
+        if not isinstance(self._sources, Iterable):
+            hint = "give a path, a folder, a Document, or an iterable of these"
+            raise OptionError("sources", "can't be listed", value=type(sources).__name__, hint=hint)
+
+    def __iter__(self) -> Iterator[SourceItem]:
+        """Yield the items in the order of the sources; a file that is given twice comes once."""
+        for source in self._sources:
+            if isinstance(source, SourceItem):
+                yield source
+            elif isinstance(source, Document):
+                yield SourceItem(source.document_id, len(source.text), document=source)
+            elif isinstance(source, str | os.PathLike):
+                yield from self._files(os.fspath(source))
+            else:
+                rule = "hold something else than paths and documents"
+                raise OptionError("sources", rule, value=type(source).__name__)
+
+    def _files(self, path: str) -> Iterator[SourceItem]:
+        found = find_files([path], known=self._is_known)
+        self.paths.append(path)
+        self.passed_over += found.passed_over
+        self.failed += found.failed
+        yield from (SourceItem(error.subject, error=error) for error in found.failed)
+        for item in found.items():
+            location = os.path.realpath(item.name)
+            if location not in self._seen:
+                self._seen.add(location)
+                yield item

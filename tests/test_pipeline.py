@@ -1,0 +1,243 @@
+"""The pipeline from Python: strings, paths, folders and documents in; chunks, outcomes, a store and reports out."""
+
+from __future__ import annotations
+
+import pickle
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import spanwise
+from spanwise import Chunks, Document, IndexEvent, IndexReport, OptionError, SourceItem, UnreadableError
+from spanwise.cli import main
+from stored import WordEmbedder
+
+PAGE = "# Trips\n\nBook trips in the portal.\n\n## Rates\n\nThe daily rate is 41 euros.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / "docs" / name).write_text(PAGE.replace("Trips", f"Trips {name}"), encoding="utf-8")
+    return tmp_path
+
+
+def counts(report: IndexReport) -> dict[str, int]:
+    names = ("added", "changed", "unchanged", "deleted", "failed")
+    return {name: getattr(report, name) for name in names if getattr(report, name)}
+
+
+def index(sources: Any, store: Any = "s.db", **more: Any) -> IndexReport:
+    return spanwise.index(sources, store, **{"embedder": None, **more})
+
+
+# ── chunk ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_string_and_a_path_are_read_first(folder: Path) -> None:
+    document = spanwise.read("docs/a.md")
+    from_path = spanwise.chunk(Path("docs/a.md"))
+    assert [chunk.to_dict() for chunk in from_path] == [chunk.to_dict() for chunk in spanwise.chunk(document)]
+    from_text = spanwise.chunk(PAGE)
+    assert [chunk.normalized_text for chunk in from_text] == [
+        "Book trips in the portal.",
+        "The daily rate is 41 euros.",
+    ]
+    assert spanwise.estimate(PAGE).windows == spanwise.estimate(spanwise.read_text(PAGE)).windows
+
+
+def test_a_path_that_is_not_there_is_unreadable(folder: Path) -> None:
+    with pytest.raises(UnreadableError, match="can't be opened"):
+        spanwise.chunk(Path("docs/none.md"))
+
+
+def test_chunks_are_a_tuple_with_their_run() -> None:
+    chunks = spanwise.chunk(PAGE, None)
+    assert isinstance(chunks, tuple)
+    assert isinstance(chunks, Chunks)
+    assert chunks.run.document.text == PAGE
+    assert spanwise.chunk("").run.settled == []
+    again = pickle.loads(pickle.dumps(chunks))
+    assert again == chunks
+    assert again.run.strategy == "structure"
+
+
+@pytest.mark.parametrize("language", ["de-AT", "de_AT", "DE"])
+def test_a_language_is_decided_once_for_sentences_and_terms(language: str, folder: Path) -> None:
+    text = "Das Amt prüft ca. Ende Mai die Anträge. Danach wird entschieden. " * 30
+    given, plain = (spanwise.read_text(text, language=name, document_id="d") for name in (language, "de"))
+    cuts = [[chunk.char_start for chunk in spanwise.chunk(one, max_tokens=64)] for one in (given, plain)]
+    assert cuts[0] == cuts[1]
+    index([given])
+    assert stored_language("s.db", given) == "de"
+
+
+def test_a_language_without_tables_is_kept(folder: Path) -> None:
+    document = spanwise.read_text("Le chat est sur la table. The end of it all.", language="fr", document_id="d")
+    index([document])
+    assert stored_language("s.db", document) == "fr"
+    (hit, *_) = spanwise.search("chat", "s.db", embedder=None)
+    assert "chat" in hit.normalized_text
+
+
+def stored_language(path: str, document: Document) -> str:
+    with closing(spanwise.open_store(path)) as store:
+        (chunk, *_) = store.reading("").fetch_ids([spanwise.chunk(document)[0].chunk_id])
+    return chunk.source.language
+
+
+# ── chunk_files ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_outcomes_come_in_order_and_say_what_failed(folder: Path) -> None:
+    (folder / "docs" / "b.md").write_bytes(b"\xff\xfe\x00")
+    sources = ["docs", spanwise.read_text("One.", document_id="given"), "none.md"]
+    outcomes = list(spanwise.chunk_files(sources))
+    assert [outcome.name for outcome in outcomes] == ["docs/a.md", "docs/b.md", "docs/c.md", "given", "none.md"]
+    assert [outcome.error is None for outcome in outcomes] == [True, False, True, True, False]
+    records = [orjson.loads(line) for line in (outcomes[0].value or b"").splitlines()]
+    assert records == [chunk.to_dict() for chunk in spanwise.chunk(Path("docs/a.md"))]
+
+
+@pytest.mark.process
+def test_processes_make_no_difference(folder: Path) -> None:
+    alone, together = (list(spanwise.chunk_files("docs", "fixed", jobs=jobs, max_tokens=64)) for jobs in (1, 2))
+    assert [outcome.value for outcome in alone] == [outcome.value for outcome in together]
+
+
+def test_what_the_command_writes_is_what_the_function_yields(folder: Path) -> None:
+    assert main(["chunk", "docs", "-o", "out.jsonl", "--max-tokens", "64", "--offsets", "utf16"]) == 0
+    outcomes = spanwise.chunk_files("docs", max_tokens=64, offsets=("utf16",))
+    assert Path("out.jsonl").read_bytes() == b"".join(outcome.value or b"" for outcome in outcomes)
+
+
+@pytest.mark.parametrize("sources", [5, [5], [None]])
+def test_what_is_no_source_is_refused(sources: Any, folder: Path) -> None:
+    with pytest.raises(OptionError, match="sources"):
+        list(spanwise.chunk_files(sources))
+
+
+def test_wrong_options_are_refused_before_any_work(folder: Path) -> None:
+    for more in ({"max_tokens": 3}, {"strategy": "zzz"}, {"tokenizer": "none.json"}, {"wrong": 1}):
+        with pytest.raises(OptionError):
+            list(spanwise.chunk_files("docs", **more))
+        with pytest.raises(OptionError):
+            index("docs", **more)
+
+
+# ── index ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_folder_is_indexed_and_only_changes_are_done_again(folder: Path) -> None:
+    first = index("docs")
+    assert counts(first) == {"added": 3}
+    assert first.chunks == sum(report.chunks for report in first.documents) == 6
+    (folder / "docs" / "a.md").write_text("# New\n\nOther words.\n", encoding="utf-8")
+    (folder / "docs" / "c.md").unlink()
+    assert counts(index("docs")) == {"changed": 1, "unchanged": 1, "deleted": 1}
+    assert counts(index("docs/b.md")) == {"unchanged": 1}
+    (hit, *_) = spanwise.search("other words", "s.db", embedder=None)
+    assert hit.document_id == index("docs/a.md").documents[0].document_id
+
+
+def test_the_command_and_the_function_write_the_same_store(folder: Path) -> None:
+    index("docs", "python.db")
+    assert main(["index", "docs", "--store", "command.db", "--embedder", "none", "-q"]) == 0
+    dumps = []
+    for name in ("python.db", "command.db"):
+        with sqlite3.connect(name) as store:
+            dumps.append([line for line in store.iterdump() if "created" not in line])
+    assert dumps[0] == dumps[1]
+    assert counts(index("docs", "command.db")) == {"unchanged": 3}
+
+
+def test_documents_from_anywhere_are_indexed(folder: Path) -> None:
+    def queue() -> Iterator[Document | Path]:
+        yield spanwise.read_text("One fox.", document_id="one", source_url="https://a.example/1")
+        yield Path("docs/a.md")
+        yield spanwise.read_text("Two foxes.", document_id="two")
+
+    first = index(queue())
+    assert counts(first) == {"added": 3}
+    assert [report.document_id for report in first.documents if report.document_id in {"one", "two"}] == ["one", "two"]
+    assert counts(index(queue())) == {"unchanged": 3}
+    changed = [spanwise.read_text("Two wolves.", document_id="two")]
+    assert counts(index(changed)) == {"changed": 1}
+    assert counts(index(iter(()))) == {}
+    assert len(spanwise.open_store("s.db").reading("").documents()) == 3  # type: ignore[arg-type]
+
+
+def test_items_of_an_own_source_are_indexed(folder: Path) -> None:
+    item = SourceItem("mail/1", format="markdown", data=b"# Mail\n\nA fox.", metadata={"document_id": "mail/1"})
+    assert counts(index([item])) == {"added": 1}
+    assert counts(index([item])) == {"unchanged": 1}
+
+
+def test_a_bad_file_fails_alone(folder: Path) -> None:
+    (folder / "docs" / "b.md").write_bytes(b"\xff\xfe\x00")
+    report = index(["docs", "none.md"])
+    assert counts(report) == {"added": 2, "failed": 2}
+    assert all(one.error for one in report.documents if one.status == "failed")
+    (folder / "docs" / "x.bin").write_bytes(b"x")
+    assert index("docs").passed_over == {"no reader for .bin": 1}
+
+
+def test_two_documents_of_one_id_are_refused(folder: Path) -> None:
+    report = index([spanwise.read_text(text, document_id="same") for text in ("One.", "Two.")])
+    assert counts(report) == {"added": 1, "failed": 1}
+
+
+def test_a_tenant_sees_its_own_documents(folder: Path) -> None:
+    index("docs/a.md", tenant="acme")
+    given = spanwise.read_text("A fox.", document_id="fox")
+    index([given], tenant="other")
+    assert [hit.document_id for hit in spanwise.search("fox", "s.db", tenant="other", embedder=None)] == ["fox"]
+    assert not spanwise.search("fox", "s.db", tenant="acme", embedder=None)
+    theirs = spanwise.read_text("A fox.", document_id="fox", tenant_id="acme")
+    report = index([theirs], tenant="other")
+    assert counts(report) == {"failed": 1}
+    assert "tenant" in str(report.documents[0].error)
+
+
+def test_progress_is_reported_in_events(folder: Path) -> None:
+    events: list[IndexEvent] = []
+    embedder = WordEmbedder()
+    report = index("docs", embedder=embedder, progress=events.append)
+    last = {event.stage: event for event in events}
+    assert last["read"] == ("read", 3, 3)
+    assert {name: last[name].done for name in ("chunk", "embed", "write")} == {"chunk": 6, "embed": 2, "write": 6}
+    assert report.embedded == 2  # equal texts are embedded once
+
+
+def test_an_open_store_stays_open(folder: Path) -> None:
+    store = spanwise.open_store("s.db", create=True)
+    try:
+        assert counts(index("docs", store)) == {"added": 3}
+        assert len(list(store.reading("").documents())) == 3
+    finally:
+        store.close()
+
+
+def test_a_file_is_fetched_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[str] = []
+    usual = SourceItem.fetch
+
+    def counted(item: SourceItem) -> bytes:
+        if item.data is None:
+            fetched.append(item.name)
+        return usual(item)
+
+    monkeypatch.setattr(SourceItem, "fetch", counted)
+    index("docs")
+    assert fetched == ["docs/a.md", "docs/b.md", "docs/c.md"]
+    fetched.clear()
+    (folder / "docs" / "a.md").write_text("# New\n\nOther words.\n", encoding="utf-8")
+    assert counts(index("docs")) == {"changed": 1, "unchanged": 2}
+    assert fetched == ["docs/a.md", "docs/b.md", "docs/c.md"]
