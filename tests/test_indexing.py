@@ -338,7 +338,7 @@ def test_the_stores_embedder_is_the_usual_one(
         asked.append(name)
         raise MissingExtraError(name, "is not installed", hint="pip install it")
 
-    monkeypatch.setattr(command, "embedder_of", missing)
+    monkeypatch.setattr("spanwise.indexing.index.embedder_of", missing)
     capsys.readouterr()
     assert main(["index", "--store", "s.db", "docs"]) == 2
     assert "--embedder none" in capsys.readouterr().err

@@ -98,7 +98,8 @@ def stored_language(path: str, document: Document) -> str:
 
 def test_outcomes_come_in_order_and_say_what_failed(folder: Path) -> None:
     (folder / "docs" / "b.md").write_bytes(b"\xff\xfe\x00")
-    sources = ["docs", spanwise.read_text("One.", document_id="given"), "none.md"]
+    given = spanwise.read_text("One.", document_id="given")
+    sources: list[str | Document] = ["docs", given, "none.md"]
     outcomes = list(spanwise.chunk_files(sources))
     assert [outcome.name for outcome in outcomes] == ["docs/a.md", "docs/b.md", "docs/c.md", "given", "none.md"]
     assert [outcome.error is None for outcome in outcomes] == [True, False, True, True, False]

@@ -176,7 +176,7 @@ class IndexRun:
 def embedder_for(chosen: str | Embedder | None, model: Model | None) -> Embedder | None:
     """Return the embedder that was chosen; for `auto` that of the store's vectors, else the default if installed."""
     if chosen != "auto":
-        return embedder_of(chosen)
+        return embedder_of(None if chosen == "none" else chosen)
     if model is None:
         return embedder_of("auto")
     try:

@@ -1,18 +1,18 @@
 "use strict";
-// Maps ranges of the document's text to a page: positions in the text are in UTF-16 units, those in the page count
+// Where the document's text stands in a page: all positions in the text are in UTF-16 units, those in the page count
 // letters, that is, whatever is not white space. Both sides are compared letter by letter, inside the elements that the
 // units name.
 const alignmentOf = (() => {
-  const BLANK = /[\s\u00ad\u200b\u2060]+/g; // also invisible characters, which the reader drops
-  const FAR = 4000; // letters: the largest distance of two neighbours
+  const BLANK = /[\s\u00ad\u200b\u2060]+/g; // also what the reader drops because nobody sees it
+  const FAR = 4000; // letters that may stand between two neighbours
 
   const lettersOf = (text) => text.replace(BLANK, "");
 
   // --------------------------------------------------------------------------------------------- the letters of a page
 
   function textOf(root, leftOut) {
-    const nodes = []; // text nodes with letters: where these begin, and after how many elements left out
-    const spans = new Map(); // element to its range of letters
+    const nodes = []; // text nodes with letters: where these begin, and after how many others that don't count
+    const spans = new Map(); // element: its letters
     const words = [];
     let length = 0;
     let passed = 0;
@@ -49,7 +49,7 @@ const alignmentOf = (() => {
     return { letters: words.join(""), nodes, spans };
   }
 
-  // ------------------------------------------------------------------------------------------- text matched to letters
+  // ---------------------------------------------------------------------------------------------- one beside the other
 
   function matched(page, units, text) {
     const pieces = []; // [start in the text, end, first letter in the page]
@@ -58,7 +58,7 @@ const alignmentOf = (() => {
       const found = page.letters.slice(from, to).indexOf(letters);
       return found < 0 ? -1 : from + found;
     };
-    const near = (letters, from, to, far = 40) => // the shorter, the likelier it occurs elsewhere as well
+    const near = (letters, from, to, far = 40) => // the shorter, the likelier it is to stand elsewhere as well
       search(letters, from, Math.min(to, from + Math.min(far * letters.length + far, FAR) + letters.length));
     const take = (start, end, at, letters) => {
       pieces.push([start, end, at]);
@@ -74,7 +74,7 @@ const alignmentOf = (() => {
       }
     }
 
-    function takeSigns(start, word, to) { // a reader may have added quotation marks
+    function takeSigns(start, word, to) { // a reader may have put quotation marks around it
       for (const { 0: sign, index } of word.matchAll(/[\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]/gu)) {
         const at = /^[\p{L}\p{N}]/u.test(sign) ? near(sign, reached, to, 2) : search(sign, reached, reached + sign.length);
         if (at >= 0) take(start + index, start + index + sign.length, at, sign);
@@ -83,7 +83,7 @@ const alignmentOf = (() => {
 
     function takePiece(start, end, to) {
       const letters = lettersOf(text.slice(start, end));
-      for (const limit of [to, page.letters.length]) { // the text of an element may come after it, as in `dl`
+      for (const limit of [to, page.letters.length]) { // what belongs to an element may stand after it, as in `dl`
         const at = near(letters, reached, limit);
         if (at >= 0) return take(start, end, at, letters);
       }
@@ -142,7 +142,7 @@ const alignmentOf = (() => {
       endContainer: nodes[last].node,
       endOffset: offsetOf(last, to - 1) + 1,
     });
-    return function* between(from, to) { // what was left out splits a range
+    return function* between(from, to) { // what was left out parts a range
       const last = indexAt(to - 1);
       let first = indexAt(from);
       for (let index = first; index <= last; index += 1) {
@@ -154,7 +154,7 @@ const alignmentOf = (() => {
     };
   }
 
-  // Map ranges of the text to the elements that were built; the first of these holds all others.
+  // Say where ranges of the text stand among the elements that were built; the first of them holds all others.
   function aligned(elements, known, text) {
     let reached = 0;
     const units = known.units.map(([number, steps]) => {
@@ -194,7 +194,7 @@ const alignmentOf = (() => {
       return runs.flatMap((run) => [...between(...run)]);
     }
 
-    const loose = said.filter((element) => holding.has(element)); // only the text directly in these was left out
+    const loose = said.filter((element) => holding.has(element)); // only what stands directly in these was left out
     return { rangesOf, leftOut, loose };
   }
 

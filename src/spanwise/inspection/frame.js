@@ -1,16 +1,16 @@
 "use strict";
-// A page in a frame: built element by element from a list of safe steps, not parsed. The frame's sandbox and security
+// A page in a frame: built element by element of what was found harmless, not parsed. The frame's sandbox and security
 // policy would let nothing act or load in any case.
 const built = (() => {
   const WORLDS = ["http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg", "http://www.w3.org/1998/Math/MathML"];
-  const DEEPEST = 400; // what is nested more deeply becomes siblings: a browser's own stack is limited
+  const DEEPEST = 400; // what is nested more deeply stands side by side: a browser's own stack has an end
   const PLAIN = `
     body { font: 16px/1.55 system-ui, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; margin: 1.2rem 1.4rem; }
     table:not([border="0"], [role]) { border-collapse: collapse; }
     table:not([border="0"], [role]) > * > tr > :is(td, th) { border: 1px solid #c8c8c8; padding: .3rem .6rem; }
     pre { background: #f4f4f2; padding: .7rem .9rem; overflow-x: auto; } img { max-width: 100%; }
     :any-link { color: #0b57b0; }
-  `; // for a page whose own style is not available
+  `; // for a page whose own style is not here
 
   function dress(element, attributes) {
     for (const [name, value] of Object.entries(attributes)) {
@@ -33,7 +33,7 @@ const built = (() => {
         const [name, attributes, world] = step;
         const element = page.createElementNS(WORLDS[world], name);
         dress(element, attributes);
-        if (name === "details") element.open = true; // it may contain chunks
+        if (name === "details") element.open = true; // chunks may stand in it
         add(element);
         open.push(element);
         elements.push(element);
@@ -48,7 +48,7 @@ const built = (() => {
     return sheet;
   }
 
-  // Build a page in a frame, with `css` after its own style sheets, and return its elements.
+  // Build a page in a frame, with a style sheet of our own after its own ones, and give its elements.
   return function built(frame, known, css) {
     const page = frame.contentDocument;
     const elements = elementsIn(page, known.steps);

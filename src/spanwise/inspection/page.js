@@ -13,9 +13,9 @@
   for (const chunk of chunks) {
     if (chunk.parent !== null) children.set(chunk.parent, [...(children.get(chunk.parent) ?? []), chunk.index]);
   }
-  let held = null; // the chunk that stays selected when the pointer leaves
+  let held = null; // the chunk that stays shown when the pointer leaves
   let shown = null;
-  let looks = null; // the rendered page, once it is built
+  let looks = null; // the page as it looks, once it is there
 
   function group(selector, names) {
     const found = new Map();
@@ -101,7 +101,7 @@
     return text;
   }
 
-  // -------------------------------------------------------------------------------------------- the details of a chunk
+  // ------------------------------------------------------------------------------------------------ the details of one
 
   function made(name, className, ...content) {
     const element = document.createElement(name);
@@ -208,7 +208,7 @@
     return made("table", "pieces", made("thead", "", made("tr", "", ...names)), made("tbody", "", ...rows));
   }
 
-  // ------------------------------------------------------------------------------------------ selection and navigation
+  // --------------------------------------------------------------------------------------------- showing and moving on
 
   function show(index) {
     if (shown === index) return;
@@ -240,7 +240,7 @@
 
   function highlight(index) {
     looks?.light(index);
-    if (!CSS.highlights || typeof Highlight === "undefined") return; // repeated ranges stay underlined
+    if (!CSS.highlights || typeof Highlight === "undefined") return; // what is repeated stays underlined
     const found = { overlap_prev: [], overlap_next: [], context: [] };
     const chunk = index === null ? { pieces: [], units: [] } : chunks[index];
     chunk.pieces.forEach(([, , role], at) => found[role]?.push(...rangesOf(...chunk.units[at])));
@@ -291,7 +291,7 @@
   document.addEventListener("focusin", ({ target }) => {
     if (target.matches(".label")) hold(indexOf(target));
   });
-  let pointer = ""; // its last position; what scrolls past under a resting pointer isn't selected
+  let pointer = ""; // where it was last; what scrolls past under a resting pointer isn't pointed at
   document.addEventListener("pointermove", ({ clientX, clientY }) => (pointer = `${clientX} ${clientY}`));
   document.addEventListener("pointerover", ({ target, pointerType, clientX, clientY }) => {
     if (pointerType !== "mouse" || pointer === `${clientX} ${clientY}` || details.contains(target) || target === looks?.glass) return;
@@ -301,7 +301,7 @@
   document.addEventListener("click", ({ target }) => {
     const index = indexOf(target);
     if (index === null || !getSelection().isCollapsed) return;
-    if (target.closest(".label")) return; // the link itself navigates
+    if (target.closest(".label")) return; // the link does it
     if (target.closest("svg")) go(index);
     else standing(index).querySelector(".label").focus({ preventScroll: true });
   });
@@ -327,7 +327,7 @@
   });
   follow();
 
-  // --------------------------------------------------------------------------------------------------- the rendered page
+  // ------------------------------------------------------------------------------------------------ the page as it looks
 
   function turn(view) {
     document.body.classList.toggle("looking", view === "looks");

@@ -76,7 +76,7 @@ def document_language(document: Document) -> str:
             length += len(sample[-1])
             if length > _DOCUMENT_SAMPLE:
                 break
-    return guess_language("\n".join(sample))
+    return guess_language("\n".join(sample) or document.text)
 
 
 def guess_language(text: str) -> str:
