@@ -1,6 +1,6 @@
-"""The one retriever that all chunks are searched with: BM25 over lower-cased words, nothing else.
+"""The retriever used for all chunks: BM25 over lower-cased words.
 
-No stemming, no list of stop words, no vectors: what differs between two rows is how the text was cut.
+No stemming, no stop words, no vectors: two rows differ only in how the text was cut.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def words_of(text: str) -> list[str]:
 
 
 class Index:
-    """Texts by their words; hits come by their number."""
+    """An inverted index of texts by their words; hits are indices of texts."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         counted = [Counter(words_of(text)) for text in texts]
@@ -32,7 +32,7 @@ class Index:
                 self._postings.setdefault(word, []).append((number, times))
 
     def ranked(self, question: str) -> list[int]:
-        """Give the texts that share a word with a question, the best first; of equals the earlier."""
+        """Return the indices of the texts that share a word with a question, best first; ties by index."""
         scores: dict[int, float] = {}
         for word in dict.fromkeys(words_of(question)):
             postings = self._postings.get(word, ())

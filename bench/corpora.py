@@ -1,4 +1,4 @@
-"""The texts: two folders of the user's or of `../shared/corpora`, or else the demo's documents."""
+"""The texts to split: two folders given by the user or in `../shared/corpora`, or else the demo's documents."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ SEED = 7
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts of one kind, and the format that they are read as."""
+    """Texts of one kind, and the format they are read in."""
 
     key: str
     title: str
-    form: str
+    format: str
     texts: tuple[str, ...]
 
     @cached_property
     def size(self) -> int:
-        """Bytes of all texts in UTF-8."""
+        """Size of all texts in UTF-8 bytes."""
         return sum(len(text.encode()) for text in self.texts)
 
     @property
     def described(self) -> str:
-        """Say what it is in a few words."""
+        """A short description with the number of files and their size."""
         size = f"{self.size / 1e6:.1f} MB" if self.size >= 1e5 else f"{self.size / 1e3:.0f} kB"
         return f"{self.title}: {len(self.texts)} files, {size}"
 
     def sample(self, size: int) -> Corpus:
-        """Choose files at random, always the same, until there are about so many bytes; all if there are no more."""
+        """Return a reproducible random choice of files of about `size` bytes; all files if they are smaller."""
         if self.size <= size:
             return self
-        return Corpus(self.key, f"a sample of {self.title}", self.form, _up_to(_shuffled(self.texts), size))
+        return Corpus(self.key, f"a sample of {self.title}", self.format, _up_to(_shuffled(self.texts), size))
 
 
 def corpora(markdown: Path | None, prose: Path | None) -> list[Corpus]:
-    """Read both kinds of text, from the folders that are given or from where they are expected."""
+    """Read both kinds of text, from the given folders or the default ones."""
     return [
         _corpus("markdown", markdown, SHARED / "k8s", "Markdown documentation"),
         _corpus("prose", prose, SHARED / "chroma", "English prose"),
@@ -50,7 +50,7 @@ def corpora(markdown: Path | None, prose: Path | None) -> list[Corpus]:
 
 
 def one_text(texts: Sequence[str], size: int) -> str:
-    """Put texts together, in one random order and over again, into one of about so many bytes."""
+    """Return one text of about `size` bytes, joined from texts in a fixed random order and repeated as needed."""
     pieces, reached = list[str](), 0
     order = _shuffled(texts)
     while reached < size:
@@ -61,11 +61,11 @@ def one_text(texts: Sequence[str], size: int) -> str:
 
 
 def _corpus(key: str, given: Path | None, expected: Path, title: str) -> Corpus:
-    form = "markdown" if key == "markdown" else "text"
+    text_format = "markdown" if key == "markdown" else "text"
     if given or expected.is_dir():
-        return Corpus(key, title if not given else f"{key} of yours", form, _texts_of(given or expected))
-    # not repeated: some peers remember every text, and the second time would cost them nothing
-    return Corpus(key, f"the demo's documents as {form}", form, _texts_of(DEMO))
+        return Corpus(key, title if not given else f"{key} of yours", text_format, _texts_of(given or expected))
+    # not repeated: some peers cache every text, and a second pass would cost them nothing
+    return Corpus(key, f"the demo's documents as {text_format}", text_format, _texts_of(DEMO))
 
 
 def _texts_of(folder: Path) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""What a splitter returned, checked by code that knows nothing of how it was made.
+"""Checks of what a splitter returned, independent of how it was made.
 
-Limit: bpe-openai counts each text that would be embedded. Offsets: the range, cut from the text that went in, must be
-the chunk. Lost: visible characters that are in no chunk; a chunk without right offsets is searched for, forward from
-the one before. Cut: see `SENTENCE_RULE`.
+Limit: bpe-openai counts each text that would be embedded. Offsets: the range of the input text must equal the chunk.
+Lost: visible characters that are in no chunk; a chunk without correct offsets is searched for, forward from the one
+before. Cut: see `SENTENCE_RULE`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 import counters
 from corpora import Corpus
-from splitters import LIMIT, Made, Splitter, named
+from splitters import LIMIT, SplitChunk, Splitter, error_summary
 
 SENTENCE_RULE = (
     "the end of a chunk is inside a sentence unless a line ends there, or the text before it ends with"
     " `. ! ? … 。 ！ ？ ．` and perhaps closing quotes, brackets or marks of Markdown (last chunks are not judged)"
 )
 _SENTENCE_END = re.compile(r"[.!?…。！？．][\"'”’»)\]}>」』）】*_`~]*$")
-_NEAR = 24  # characters before a cut that are looked at
+_NEAR = 24  # characters examined before and after a cut
 _VISIBLE = re.compile(r"\S+")
 _ON_PURPOSE = frozenset({"heading", "rule", "front_matter", "comment", "definition"})
 Range = tuple[int, int]
@@ -48,10 +48,10 @@ class Tally:
 
 
 def checked(rows: list[Splitter], corpus: Corpus) -> dict[str, dict[str, Any]]:
-    """Check every row that goes with this corpus and is installed."""
+    """Check every row that supports this corpus and is installed."""
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
-        if corpus.form in row.forms and row.version:
+        if corpus.format in row.formats and row.version:
             print(f"  checking {row.name}", file=sys.stderr)
             found[row.name] = asdict(_tally(row, corpus))
     return found
@@ -60,22 +60,22 @@ def checked(rows: list[Splitter], corpus: Corpus) -> dict[str, dict[str, Any]]:
 def _tally(row: Splitter, corpus: Corpus) -> Tally:
     tally = Tally()
     try:
-        split = row.build(corpus.form, row.counters[0])
-    except Exception as error:  # a peer that can't be set up is shown as such, the others go on
-        return Tally(failed_texts=len(corpus.texts), failure=named(error))
+        split = row.build(corpus.format, row.counters[0])
+    except Exception as error:  # a peer that can't be set up is reported, the others continue
+        return Tally(failed_texts=len(corpus.texts), failure=error_summary(error))
     for text in corpus.texts:
         try:
             chunks = [row.made(chunk) for chunk in split(text)]
-        except Exception as error:  # a text that a splitter can't take is lost, and counted
-            tally.failed_texts, tally.failure = tally.failed_texts + 1, named(error)
+        except Exception as error:  # a text that a splitter can't process counts as lost
+            tally.failed_texts, tally.failure = tally.failed_texts + 1, error_summary(error)
             chunks = []
         _check_limit(tally, chunks)
-        spoken_for = _left_out(text, corpus.form) if row.ours else []
-        _check_places(tally, text, chunks, spoken_for)
+        on_purpose = _left_out(text, corpus.format) if row.ours else []
+        _check_offsets(tally, text, chunks, on_purpose)
     return tally
 
 
-def _check_limit(tally: Tally, chunks: list[Made]) -> None:
+def _check_limit(tally: Tally, chunks: list[SplitChunk]) -> None:
     sizes = [counters.bare()(chunk.text) for chunk in chunks]
     tally.chunks += len(sizes)
     tally.tokens += sum(sizes)
@@ -83,8 +83,8 @@ def _check_limit(tally: Tally, chunks: list[Made]) -> None:
     tally.worst = max([tally.worst, *sizes])
 
 
-def _check_places(tally: Tally, text: str, chunks: list[Made], left_out: list[Range]) -> None:
-    """Check offsets, then what no chunk covers and where chunks end, by right offsets or by searching."""
+def _check_offsets(tally: Tally, text: str, chunks: list[SplitChunk], left_out: list[Range]) -> None:
+    """Check offsets, then what no chunk covers and where chunks end, by correct offsets or by searching."""
     covered, ends, reached = bytearray(len(text)), list[int](), 0
     for chunk in chunks:
         right = is_placed(text, chunk)
@@ -107,8 +107,8 @@ def _check_places(tally: Tally, text: str, chunks: list[Made], left_out: list[Ra
     tally.cut += sum(cuts)
 
 
-def is_placed(text: str, chunk: Made) -> bool:
-    """Whether the ranges are the chunk: one exactly; several, around what is stepped over, up to white space."""
+def is_placed(text: str, chunk: SplitChunk) -> bool:
+    """Whether the ranges are the chunk: a single one exactly; several, around skipped text, except white space."""
     slices = [text[start:end] for start, end in chunk.ranges if 0 <= start < end <= len(text)]
     if len(slices) < len(chunk.ranges) or not slices:
         return False
@@ -129,15 +129,15 @@ def cuts_sentence(text: str, end: int) -> bool:
 
 
 def _searched(text: str, core: str, reached: int) -> Iterator[Range]:
-    """Find a chunk from where the one before ended; broken characters at its edges are not looked for."""
+    """Yield the range of a chunk found after the previous one; replacement characters at its edges are ignored."""
     wanted = core.strip().strip("\ufffd").strip()
     start = text.find(wanted, reached) if wanted else -1
     if start >= 0:
         yield start, start + len(wanted)
 
 
-def _left_out(text: str, form: str) -> list[Range]:
-    """Give what Spanwise says that it leaves out: headings, which go to `headings_path`, and what is no content."""
+def _left_out(text: str, format: str) -> list[Range]:
+    """Return the ranges that Spanwise leaves out on purpose: headings, kept in `headings_path`, and non-content."""
     from spanwise import read_text
 
-    return [(block.start, block.end) for block in read_text(text, form).blocks if block.kind in _ON_PURPOSE]
+    return [(block.start, block.end) for block in read_text(text, format).blocks if block.kind in _ON_PURPOSE]

@@ -1,7 +1,7 @@
-"""Who counts tokens: the bare count that everything is measured against, and what the splitters are given.
+"""Token counters: the bare count that everything is measured against, and those given to the splitters.
 
-`bare` is bpe-openai, which no splitter here uses, so it also judges the limit. `splintr` is what Spanwise counts with;
-every peer that takes a counter of the user's gets the same. `tiktoken` is what people mostly give them.
+`bare` is bpe-openai, which no splitter here uses, so it also checks the limit. `splintr` is what Spanwise counts with;
+every peer that accepts a custom counter gets the same. `tiktoken` is the usual choice.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ CACHE = Path(tempfile.gettempdir()) / "spanwise-bench-tiktoken"
 
 @cache
 def bare() -> Callable[[str], int]:
-    """Give the count that is 1 in every table."""
-    from bpe_openai import _bindings  # its public wrapper refuses a million characters
+    """Return the count that all costs are multiples of."""
+    from bpe_openai import _bindings  # its public wrapper rejects a million characters
 
     count: Callable[[str], int] = _bindings.tokenizer_for_encoding(ENCODING).count
     return count
 
 
 class Splintr:
-    """splintr as a counter for peers, with special strings as plain text, as Spanwise has it."""
+    """splintr as a counter for peers, with special strings as plain text, as in Spanwise."""
 
     def __init__(self) -> None:
         import splintr
@@ -39,18 +39,18 @@ class Splintr:
         self.forget: Callable[[], None] = self._tokenizer.clear_cache
 
     def encode(self, text: str) -> list[int]:
-        """Give the token ids."""
+        """Return the token ids."""
         ids: list[int] = self._tokenizer.encode_ordinary(text)
         return ids
 
     def count(self, text: str) -> int:
-        """Count without making a list, which is the fastest way that splintr has."""
+        """Return the token count without building a list, splintr's fastest way."""
         if "<|" in text:
             return len(self._tokenizer.encode_ordinary(text))
         return len(self._tokenizer.encode_flat(text)) // 4
 
     def as_length(self, text: str) -> range:
-        """Give something that is as long as the tokens are, for those who take `len()` of what they get."""
+        """Return a range as long as the tokens, for callers that take `len()` of the result."""
         return range(self.count(text))
 
 
@@ -61,7 +61,7 @@ def splintr() -> Splintr:
 
 @cache
 def tiktoken() -> Any:
-    """Load tiktoken's own encoding without its download: the vocabulary in splintr's wheel is the same file.
+    """Return tiktoken's own encoding without downloading it: the vocabulary in splintr's wheel is the same file.
 
     tiktoken checks the published hash, and keeps the file where child processes find it.
     """
@@ -84,7 +84,7 @@ def _vocabulary() -> bytes:
 
 
 def forget() -> None:
-    """Empty every cache of words that have been seen, so that a pass over texts meets them for the first time."""
+    """Empty every cache of known words, so that a pass over texts starts cold."""
     from spanwise.text.tokens import tokenizer_of
 
     splintr().forget()

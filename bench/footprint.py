@@ -1,8 +1,8 @@
-"""What it costs to have a library at all: to start it, and to install it.
+"""The fixed cost of a library: start-up time and installed size.
 
-Start-up is CPU time of child processes beyond that of a Python that does nothing, as a multiple of it: for importing
-the names that are used, and up to the first chunk of one sentence in cl100k, vocabulary and all. Size is what pip puts
-into an empty folder.
+Start-up is CPU time of child processes beyond that of an idle Python, as a multiple of it: for importing the names in
+use, and up to the first chunk of one sentence in cl100k, including the vocabulary. Size is what pip installs into an
+empty folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHECKOUT = ("pyproject.toml", "README.md", "LICENSE", "src")
 
 
 class Library(NamedTuple):
-    """How a library is started, and what has to be installed for counting tokens of cl100k with it."""
+    """How a library is started, and what has to be installed to count cl100k tokens with it."""
 
     package: str
     imports: str
@@ -62,9 +62,9 @@ LIBRARIES = (
 
 
 def startups(rounds: int) -> dict[str, dict[str, Any]]:
-    """Measure every library in turn, many times, and keep the best."""
+    """Measure every library in turn, `rounds` times, and return the best times."""
     with suppress(ImportError):
-        counters.tiktoken()  # leaves its vocabulary where the children look for it
+        counters.tiktoken()  # caches its vocabulary where the children find it
     programs = {("", ""): "pass"}
     for library in LIBRARIES:
         programs[library.package, "import"] = library.imports
@@ -84,7 +84,7 @@ def startups(rounds: int) -> dict[str, dict[str, Any]]:
 
 
 def _child_seconds(program: str) -> float | None:
-    """Give the CPU time of one child; None if it fails."""
+    """Return the CPU time of one child; None if it fails."""
     child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -92,7 +92,7 @@ def _child_seconds(program: str) -> float | None:
 
 
 def install_sizes(known: dict[str, Any], version_of: Callable[[str], str | None]) -> dict[str, dict[str, Any]]:
-    """Install every library alone and add up its files; peers whose pins have not changed are taken as known."""
+    """Install every library alone and return the size of its files; peers with unchanged pins keep theirs."""
     found: dict[str, dict[str, Any]] = {}
     for library in LIBRARIES:
         names = (library.package, *library.needs)
@@ -120,7 +120,7 @@ def _installed(pins: list[str], ours: bool) -> dict[str, Any]:
 
 
 def _copied_checkout(folder: Path) -> Path:
-    """Copy what is needed to build, so that building leaves nothing in the checkout."""
+    """Copy the files needed to build, so that building leaves nothing in the checkout."""
     copy = folder / "checkout"
     copy.mkdir()
     for name in CHECKOUT:

@@ -1,7 +1,7 @@
-"""What one file of 1 to 64 MB costs, in time and in memory.
+"""Cost of one file of 1 to 64 MB, in time and in memory.
 
-Each figure comes from a child process of its own: memory is its peak beyond what imports and text hold, and a splitter
-that doesn't end is stopped. Time is again a multiple of the bare count of the same text, taken in the same child.
+Each figure comes from its own child process: memory is the peak beyond what imports and text take, and a splitter that
+doesn't finish is stopped. Time is a multiple of the bare count of the same text, measured in the same child.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from splitters import Splitter, splitter_of
 
 SIZES = (1, 4, 16, 64)
 MB = 1_000_000
-TIMES = ((3, 10), (1, 1000))  # how often, below so many MB: noise is larger where there is less to do
+TIMES = ((3, 10), (1, 1000))  # repetitions below a size in MB: small files have more noise
 PATIENCE = 120
 Figures = dict[str, Any]
 
 
 def growth(rows: list[Splitter], corpus: Corpus, counter: str) -> dict[str, dict[str, Figures]]:
-    """Measure each row at each size; after one that was stopped the larger ones are not tried."""
+    """Measure each row at each size; once a row was stopped, larger sizes are skipped."""
     found: dict[str, dict[str, Figures]] = {BARE: {}, **{row.name: {} for row in rows}}
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
@@ -42,18 +42,18 @@ def growth(rows: list[Splitter], corpus: Corpus, counter: str) -> dict[str, dict
                 if last and "stopped" in last[0]:
                     continue
                 print(f"  {size} MB: {name}", file=sys.stderr)
-                figures[str(size)] = _in_child(name, path, corpus.form, counter)
+                figures[str(size)] = _in_child(name, path, corpus.format, counter)
     return found
 
 
 def fastest(rows: list[Splitter], cost: dict[str, float], number: int) -> list[Splitter]:
-    """Choose our own and so many of the cheapest peers."""
+    """Return our own rows and the cheapest `number` of peers."""
     peers = sorted((row for row in rows if not row.ours and row.name in cost), key=lambda row: cost[row.name])
     return [row for row in rows if row.ours or row in peers[:number]]
 
 
-def _in_child(name: str, path: Path, form: str, counter: str) -> Figures:
-    command = [sys.executable, __file__, name, str(path), form, counter]
+def _in_child(name: str, path: Path, format: str, counter: str) -> Figures:
+    command = [sys.executable, __file__, name, str(path), format, counter]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     except subprocess.TimeoutExpired:
@@ -64,13 +64,13 @@ def _in_child(name: str, path: Path, form: str, counter: str) -> Figures:
     return figures
 
 
-def _measured(name: str, path: Path, form: str, counter: str) -> Figures:
-    """Measure in this process, with a bare count before and after each time; of several times the middle one counts."""
-    build = (lambda: counters.bare()) if name == BARE else (lambda: splitter_of(name).build(form, counter))
+def _measured(name: str, path: Path, format: str, counter: str) -> Figures:
+    """Measure in this process, with a bare count before and after each run; return the median of several runs."""
+    build = (lambda: counters.bare()) if name == BARE else (lambda: splitter_of(name).build(format, counter))
     for work in (build(), counters.bare()):
         work("One sentence, to load what is loaded late.")
     text = path.read_text(encoding="utf-8")
-    bare = [_seconds(counters.bare(), text)]  # also makes the text's UTF-8, which every counter in Rust needs
+    bare = [_seconds(counters.bare(), text)]  # also caches the text's UTF-8, which every counter in Rust needs
     seconds, peak = list[float](), 0
     for _ in range(max(number for number, size in TIMES if path.stat().st_size < size * MB)):
         counters.forget()
@@ -78,7 +78,7 @@ def _measured(name: str, path: Path, form: str, counter: str) -> Figures:
         seconds.append(_seconds(work, text))
         peak = max(peak, _memory("VmHWM") - held)
         bare.append(_seconds(counters.bare(), text))
-    ratios = [2 * taken / (before + after) for taken, before, after in zip(seconds, bare, bare[1:], strict=False)]
+    ratios = [2 * elapsed / (before + after) for elapsed, before, after in zip(seconds, bare, bare[1:], strict=False)]
     return {"cost": median(ratios), "seconds": min(seconds), "bare": min(bare), "peak": peak}
 
 
@@ -91,7 +91,7 @@ def _seconds(work: Callable[[str], object], text: str) -> float:
 
 
 def _fresh_peak() -> int:
-    """Begin a new peak, where the system can, and give the memory held now; elsewhere give the peak so far."""
+    """Reset the peak, where the system can, and return the current memory; elsewhere return the peak so far."""
     gc.collect()
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
@@ -100,9 +100,9 @@ def _fresh_peak() -> int:
 
 
 def _memory(what: str) -> int:
-    """Give the memory held (VmRSS) or its peak (VmHWM), in bytes; where there is no /proc, the peak for both.
+    """Return the current memory (VmRSS) or its peak (VmHWM), in bytes; without /proc, the peak for both.
 
-    On Linux `ru_maxrss` would not do: it is handed down from the process that started this one.
+    `ru_maxrss` is no alternative on Linux: it is inherited from the parent process.
     """
     status = Path("/proc/self/status")
     if status.exists():

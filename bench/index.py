@@ -1,8 +1,8 @@
-"""Indexing and searching in the embedded store: what a chunk costs on its way in, and a query at several sizes.
+"""Cost of indexing and searching in the embedded store: per chunk written, and per query at several sizes.
 
-Chunks are made up: about 131 words each, of a vocabulary in which some words are frequent and most are rare, under
-twenty tenants, with vectors of 512 numbers at random. `--documents` files are indexed for real, stage by stage.
-Every figure is CPU time of this process, so that other work on the machine counts little.
+Chunks are synthetic: about 131 words each, from a vocabulary with some frequent and mostly rare words, in twenty
+tenants, with random vectors of 512 numbers. `--documents` files are really indexed, stage by stage.
+Every figure is CPU time of this process, so that other load on the machine matters little.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from spanwise.text.terms import document_terms
 RESULTS = Path(__file__).parent / "results"
 SIZES = (1_000, 10_000, 100_000)
 LARGEST = 1_000_000
-TENANTS, WORDS, CHUNKS, GROUP = 20, 131, 20, 40  # words of a chunk, chunks of a document, documents of a commit
+TENANTS, WORDS, CHUNKS, GROUP = 20, 131, 20, 40  # tenants, words per chunk, chunks per document, documents per commit
 VOCABULARY, DIMENSION, QUERIES = 60_000, 512, 30
 MODEL = Model("made-up", DIMENSION)
 SHARES = 1 / np.arange(1, VOCABULARY + 1)
@@ -43,27 +43,27 @@ NAMES = np.array([f"w{number * 2654435761 % 2**32:x}" for number in range(VOCABU
 
 
 def made_documents(number: int, chance: np.random.Generator) -> Iterator[StoreChange]:
-    """Make up documents."""
+    """Yield synthetic documents."""
     for document in range(number):
         words = chance.choice(VOCABULARY, size=(CHUNKS, WORDS), p=SHARES)
         rows = chance.standard_normal((CHUNKS, DIMENSION)).astype(np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         small = np.rint(rows * 127).astype(np.int8)
-        entries = (_entry(document, place, NAMES[words[place]].tolist(), small[place]) for place in range(CHUNKS))
+        entries = (_entry(document, n, NAMES[words[n]].tolist(), small[n]) for n in range(CHUNKS))
         metadata = {"file_path": f"docs/{document}.md", "labels": ["all"], "space_key": f"S{document % 5}"}
         yield StoreChange(Source(f"d{document}", "1", metadata), tuple(entries))
 
 
-def _entry(document: int, place: int, terms: list[str], vector: Any) -> Entry:
+def _entry(document: int, position: int, terms: list[str], vector: Any) -> Entry:
     text = " ".join(terms)
-    name = hashlib.sha256(f"{document}:{place}:{text}".encode()).hexdigest()
+    name = hashlib.sha256(f"{document}:{position}:{text}".encode()).hexdigest()
     record = {"chunk_id": name, "normalized_text": text, "full_text": text, "embedding_text": text}
-    kind = "paragraph" if place % 10 else "table"
-    return Entry(orjson.dumps(record), "\n\n", name, name, name, None, kind, place, tuple(terms), vector.tobytes())
+    kind = "paragraph" if position % 10 else "table"
+    return Entry(orjson.dumps(record), "\n\n", name, name, name, None, kind, position, tuple(terms), vector.tobytes())
 
 
 def filled(path: Path, size: int, tenants: int) -> float:
-    """Fill a store, and give the CPU seconds that writing took."""
+    """Fill a store and return the CPU seconds spent on writing."""
     store, chance, spent = open_store(str(path), create=True), np.random.default_rng(1), 0.0
     for tenant in range(tenants):
         with store.writing(f"t{tenant}", MODEL) as writer:
@@ -82,14 +82,14 @@ def seconds(work: Callable[[], object]) -> float:
     return time.process_time() - begun
 
 
-def asked(path: Path) -> dict[str, Any]:
-    """Ask a store in a process of its own: the first time, and again and again."""
+def measured_queries(path: Path) -> dict[str, Any]:
+    """Time queries on a store in a new process: the first one, and repeated ones."""
     done = subprocess.run([sys.executable, __file__, "--ask", str(path)], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-def ask(path: str) -> dict[str, Any]:
+def time_queries(path: str) -> dict[str, Any]:
     before = _memory()
     store, chance = open_store(path), np.random.default_rng(7)
     chosen = {"none": Filters(), "space": Filters(space="S1"), "type": Filters(chunk_type="table")}
@@ -105,7 +105,7 @@ def ask(path: str) -> dict[str, Any]:
 
 
 def _query(store: Any, chance: np.random.Generator, filters: Filters) -> dict[str, float]:
-    """Ask as a search does: words, vectors, what each lacks of the other, then the best chunks."""
+    """Time one query as a search runs it: terms, vectors, what each lacks of the other, then the best chunks."""
     numbers = dict.fromkeys(chance.choice(VOCABULARY, size=chance.integers(4, 11), p=SHARES).tolist())
     terms = [str(NAMES[number]) for number in numbers]
     vector = chance.standard_normal(DIMENSION).astype(np.float32)
@@ -114,26 +114,26 @@ def _query(store: Any, chance: np.random.Generator, filters: Filters) -> dict[st
     with store.reading("t0") as reader:
         spent["statistics"] = seconds(lambda: reader.statistics(terms))
         begun = time.process_time()
-        words = reader.lexical(terms, filters, 200)
+        candidates = reader.lexical(terms, filters, 200)
         spent["words"] = time.process_time() - begun
         begun = time.process_time()
         near = reader.nearest(vector, filters, 200)
         spent["vectors"] = time.process_time() - begun
-        known = {one.key for one in words}
+        known = {one.key for one in candidates}
         spent["counts"] = seconds(lambda: reader.counts(terms, [key for key, _ in near if key not in known]))
-        spent["cosines"] = seconds(lambda: reader.cosines(vector, [one.key for one in words]))
-        spent["fetch"] = seconds(lambda: reader.fetch([one.key for one in words[:50]]))
+        spent["cosines"] = seconds(lambda: reader.cosines(vector, [one.key for one in candidates]))
+        spent["fetch"] = seconds(lambda: reader.fetch([one.key for one in candidates[:50]]))
     return spent
 
 
 def _memory() -> int:
-    """Give the most memory that this process has held; what its parent held doesn't count."""
+    """Return the peak memory of this process, without that of its parent."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def stages(folder: Path, most: int) -> dict[str, float]:
-    """Index files for real, and say how many chunks a CPU second of each stage is good for."""
+    """Index real files and return the chunks per CPU second of each stage."""
     paths = [path for path in sorted(folder.rglob("*.md")) if path.is_file()][:most]
     spent = dict.fromkeys(("read", "chunk and record", "words"), 0.0)
     chunks = 0
@@ -152,8 +152,8 @@ def stages(folder: Path, most: int) -> dict[str, float]:
 
 
 def reruns(folder: Path) -> dict[str, float]:
-    """Run `spanwise index` twice, start-up and all: the second time nothing has changed."""
-    with tempfile.TemporaryDirectory() as place:
+    """Time `spanwise index` including start-up, first on an empty store and then without changes."""
+    with tempfile.TemporaryDirectory() as temporary:
         command = [
             sys.executable,
             "-m",
@@ -161,7 +161,7 @@ def reruns(folder: Path) -> dict[str, float]:
             "index",
             str(folder),
             "--store",
-            f"{place}/s.db",
+            f"{temporary}/s.db",
             "--jobs",
             "1",
             "-q",
@@ -183,7 +183,7 @@ def measured(sizes: Sequence[int], documents: Path | None) -> dict[str, Any]:
                 print(f"  {size:,} chunks, {tenants} tenants", file=sys.stderr)
                 path = Path(folder) / f"{size}-{tenants}.db"
                 spent = filled(path, size, tenants)
-                figures = {"rate": size / spent, "bytes": path.stat().st_size / size, **asked(path)}
+                figures = {"rate": size / spent, "bytes": path.stat().st_size / size, **measured_queries(path)}
                 found["stores"][f"{size}/{tenants}"] = figures
                 path.unlink()
     if documents:
@@ -193,7 +193,7 @@ def measured(sizes: Sequence[int], documents: Path | None) -> dict[str, Any]:
 
 
 def written(found: dict[str, Any]) -> str:
-    """Set the figures for people."""
+    """Return the figures as Markdown."""
     lines = [
         "# Indexing and searching in the embedded store\n",
         "`make bench-index` wrote this. Chunks of 131 words, vectors of 512 numbers; CPU time throughout. A query asks",
@@ -239,7 +239,7 @@ def main() -> None:
     parser.add_argument("--ask", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.ask:
-        print(json.dumps(ask(arguments.ask)))
+        print(json.dumps(time_queries(arguments.ask)))
         return
     sizes = SIZES[:2] if arguments.quick else (*SIZES, LARGEST) if arguments.million else SIZES
     found = measured(sizes, arguments.documents)

@@ -1,7 +1,7 @@
-"""Questions whose answers are known as ranges, and how much of them a list of hits returns.
+"""Questions with known answer ranges, and how much of them a list of hits returns.
 
-The measures are those of Chroma's "Evaluating Chunking Strategies for Retrieval", in characters. What several hits
-return counts once where it is right, and every time where it is more than was asked for.
+The measures are those of Chroma's "Evaluating Chunking Strategies for Retrieval", in characters. Text returned by
+several hits counts once where it is right, and every time where it is superfluous.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ Range = tuple[int, int]
 
 
 class Question(NamedTuple):
-    """What is asked, of which text, and the ranges that answer it."""
+    """A question, the text it is about, and the ranges that answer it."""
 
-    words: str
+    text: str
     corpus: str
     answers: tuple[Range, ...]
 
 
 class Passage(NamedTuple):
-    """A chunk as it is searched and as it is returned."""
+    """A chunk: the text searched, and the ranges returned."""
 
     corpus: str
     searched: str
@@ -57,26 +57,26 @@ class Scores(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Texts, questions on them, and whether both are the pinned ones."""
+class QuestionSet:
+    """Texts, questions on them, and whether both match the pinned hashes."""
 
     texts: dict[str, str]
     questions: tuple[Question, ...]
     pinned: bool
 
 
-def asked(folder: Path | None, questions: Path | None) -> Asked:
-    """Read a folder of `NAME.md` with the questions in it, or other questions on the same texts."""
-    place = folder or DEFAULT
-    file = questions or place / "questions.jsonl"
+def load_questions(folder: Path | None, questions: Path | None) -> QuestionSet:
+    """Read a folder of `NAME.md` and its questions, or other questions on the same texts."""
+    location = folder or DEFAULT
+    file = questions or location / "questions.jsonl"
     if not file.is_file():
         hint = f"name a folder with --corpus: texts as NAME.md, and questions.jsonl; Chroma's are at {SOURCE}"
         raise SystemExit(f"error: {file} is not there\nhint: {hint}")
-    files = [*sorted(place.glob("*.md")), file]
+    files = [*sorted(location.glob("*.md")), file]
     texts = {path.stem: path.read_bytes().decode("utf-8") for path in files[:-1]}
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-    return Asked(texts, tuple(map(_question, lines)), hashes == PINNED)
+    return QuestionSet(texts, tuple(map(_question, lines)), hashes == PINNED)
 
 
 def _question(line: dict[str, object]) -> Question:
@@ -86,7 +86,7 @@ def _question(line: dict[str, object]) -> Question:
 
 
 def scored(question: Question, ranked: Sequence[Passage]) -> Scores:
-    """Judge the first hits, and as many as may be returned in so many tokens."""
+    """Score the first `HITS` hits, and those within the token budget."""
     total = _length(question.answers)
     hits = ranked[:HITS]
     found, returned = _found(question, hits), sum(_length(hit.ranges) for hit in hits)
@@ -95,14 +95,14 @@ def scored(question: Question, ranked: Sequence[Passage]) -> Scores:
 
 
 def within_budget(ranked: Iterable[Passage]) -> list[Passage]:
-    """Take hits until all tokens are spent; of the last one only its beginning is returned."""
-    taken, left = list[Passage](), BUDGET
+    """Return hits until the token budget is spent; the last one is cut off."""
+    chosen, left = list[Passage](), BUDGET
     for hit in ranked:
         if hit.tokens >= left:
-            return [*taken, hit._replace(ranges=_beginning(hit.ranges, left / hit.tokens), tokens=left)]
-        taken.append(hit)
+            return [*chosen, hit._replace(ranges=_beginning(hit.ranges, left / hit.tokens), tokens=left)]
+        chosen.append(hit)
         left -= hit.tokens
-    return taken
+    return chosen
 
 
 def _beginning(ranges: Sequence[Range], share: float) -> tuple[Range, ...]:

@@ -1,9 +1,9 @@
-"""The engines that read PDFs, each as people call it who want Markdown, or text where there is no Markdown.
+"""The engines that read PDFs, each called in the usual way for Markdown, or for text if it has no Markdown.
 
     python bench/pdf_engines.py NAME JOB.json OUTPUT.json
 
-runs one of them over groups of files, in a process of its own, and writes what it gave and the CPU time of each group.
-The job's first file is read before the clock starts: imports and what is built once are not counted.
+runs one of them over groups of files, in its own process, and writes its output and the CPU time of each group. The
+job's first file is read before timing starts: imports and one-time setup are not counted.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-Read = Callable[[str], Any]  # a path to a text, or to a text and the rows of its tables
+Read = Callable[[str], Any]  # from a path to a text, or to a text and the rows of its tables
 
 
 class Engine(NamedTuple):
-    """How an engine is called. `start` imports and builds; what it gives reads a file, or all files if `together`."""
+    """How an engine is called. `start` returns a function that reads one file, or all files if `together`."""
 
     name: str
     package: str
     start: Callable[[], Callable[[Any], Any]]
     markdown: bool = True
     ours: bool = False
-    tables: bool = True  # whether it has tables; one without Markdown gives them beside the text
+    tables: bool = True  # whether it returns tables; without Markdown, separately from the text
     together: bool = False
     note: str = ""
 
@@ -128,7 +128,7 @@ def _opendataloader() -> Callable[[Sequence[str]], list[str]]:
 
     def read(paths: Sequence[str]) -> list[str]:
         with tempfile.TemporaryDirectory() as folder:
-            with suppress(subprocess.CalledProcessError):  # one file of many failed; the others are there
+            with suppress(subprocess.CalledProcessError):  # one file of many failed; the others were written
                 opendataloader_pdf.convert(
                     list(paths), output_dir=folder, format="markdown", quiet=True, image_output="off", threads="1"
                 )
@@ -154,7 +154,7 @@ ENGINES = (
 
 
 def run(engine: Engine, job: Path, output: Path) -> None:
-    """Read all files of a job and write down what came out, and how long it took."""
+    """Read all files of a job; write the outputs and the times."""
     groups: dict[str, list[str]] = json.loads(job.read_text(encoding="utf-8"))
     result: dict[str, Any] = {"seconds": {}, "outputs": {}, "failed": {}}
     try:
@@ -163,7 +163,7 @@ def run(engine: Engine, job: Path, output: Path) -> None:
         _tried(read, [warm] if engine.together else warm, {})
     except ImportError:
         result["missing"] = "not installed"
-    except Exception as error:  # whatever a peer raises, the others go on
+    except Exception as error:  # whatever a peer raises, the others continue
         result["missing"] = type(error).__name__
     else:
         for group, paths in groups.items():
@@ -178,7 +178,7 @@ def run(engine: Engine, job: Path, output: Path) -> None:
 
 
 def _cpu() -> float:
-    """CPU time of this process, its threads and the processes that it waited for."""
+    """Return the CPU time of this process, its threads and its finished child processes."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
@@ -188,14 +188,14 @@ def _tried(read: Read, path: Any, failed: dict[str, str]) -> Any:
         return read(path)
     except ImportError:
         raise
-    except Exception as error:  # a file that an engine can't take: the others go on
+    except Exception as error:  # a file that an engine can't read: the others continue
         failed[str(path)] = type(error).__name__
         return ""
 
 
 def main(engines: Sequence[Engine]) -> None:
-    """Run the engine that the command line names."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # nobody may ask the network while the clock runs
+    """Run the engine named on the command line."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no network access while timing
     name, job, output = sys.argv[1:]
     run(next(engine for engine in engines if engine.name == name), Path(job), Path(output))
 

@@ -1,8 +1,8 @@
-"""PDFs that the bench makes itself, so that it knows what is in them. Beside each stands its truth, as Markdown.
+"""PDFs that the bench makes itself, so that their contents are known. Each has its expected text beside it as Markdown.
 
-The handbooks of the demo, in five languages, are printed by Chromium. Long documents are set by reportlab: prose in one
-column and in two, with words parted at line ends, lists, running heads and page numbers; and tables, with rules and
-without. Their sentences are words of the demo in random order, the same in every run.
+The demo's handbooks, in five languages, are printed by Chromium. Long documents are set by reportlab: prose in one
+column and in two, with hyphenated words, lists, running heads and page numbers; and tables, with rules and without.
+Their sentences are words of the demo in random order, the same in every run.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from pdf_scores import html_of
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 RUNNING_HEAD = "Running head of the edition"
-LONG = 10  # letters: such words may be parted at a line end
+LONG = 10  # letters: words of this length or longer may be hyphenated
 _STYLE = "body { font: 11pt 'DejaVu Sans', 'Noto Sans CJK SC', sans-serif } td, th { border: 1px solid; padding: 4px }"
 
-Block = tuple[str, Any]  # kind and what it holds
+Block = tuple[str, Any]  # kind and content
 
 
 class Case(NamedTuple):
-    """A PDF, which kind of document it is, and its truth, if that is known."""
+    """A PDF, its kind of document, and its expected text, if known."""
 
     group: str
     path: Path
@@ -37,7 +37,7 @@ class Case(NamedTuple):
 
 
 def given(folder: Path, *endings: str) -> list[Case]:
-    """Take files as they are; a Markdown file of the same name is the truth."""
+    """Return the files of a folder; a Markdown file of the same name is the expected text."""
     cases = []
     for path in sorted(found for found in folder.rglob("*") if found.suffix.lower() in (endings or (".pdf",))):
         beside = path.with_suffix(".md")
@@ -46,7 +46,7 @@ def given(folder: Path, *endings: str) -> list[Case]:
 
 
 def made(folder: Path, size: int) -> list[Case]:
-    """Make all; long documents have about `size` pages."""
+    """Make all PDFs; long documents have about `size` pages."""
     shapes: dict[str, tuple[Callable[[random.Random], Iterator[Block]], int, bool]] = {
         "one column": (lambda chance: prose(chance, 14 * size), 1, True),
         "two columns": (lambda chance: prose(chance, 18 * size), 2, True),
@@ -57,7 +57,7 @@ def made(folder: Path, size: int) -> list[Case]:
     for group, (blocks, columns, ruled) in shapes.items():
         story = list(blocks(random.Random(group)))
         path = folder / f"{group.replace(' ', '-')}.pdf"
-        _set(story, path, columns, ruled)
+        _typeset(story, path, columns, ruled)
         truth = "\n\n".join(map(markdown_of, story)) + "\n"
         path.with_suffix(".md").write_text(truth, encoding="utf-8")
         cases.append(Case(group, path, truth))
@@ -88,23 +88,23 @@ def _vocabulary() -> list[str]:
 
 
 class Author:
-    """Writes sentences of the demo's words."""
+    """A generator of sentences from the demo's words."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._words = _vocabulary()
 
     def words(self, fewest: int, most: int) -> str:
-        """Give some words."""
+        """Return random words."""
         return " ".join(self._chance.choices(self._words, k=self._chance.randint(fewest, most)))
 
     def sentences(self, fewest: int, most: int) -> str:
-        """Give some sentences."""
+        """Return random sentences."""
         count = self._chance.randint(fewest, most)
         return " ".join(f"{self.words(6, 18)}.".capitalize() for _ in range(count))
 
     def title(self, number: str) -> str:
-        """Give a numbered title."""
+        """Return a numbered title."""
         return f"{number} {self.words(2, 5).capitalize()}"
 
 
@@ -156,16 +156,16 @@ def markdown_of(block: Block) -> str:
     return str(content)
 
 
-def _parted(text: str) -> str:
-    """Let long words be parted."""
+def _hyphenated(text: str) -> str:
+    """Return a text with soft hyphens in long words."""
     return " ".join(
         f"{word[: len(word) // 2]}\xad{word[len(word) // 2 :]}" if len(word) >= LONG and word.isalpha() else word
         for word in escape(text).split(" ")
     )
 
 
-def _set(story: list[Block], path: Path, columns: int, ruled: bool) -> None:
-    """Set a document on A4, with running head and page number."""
+def _typeset(story: list[Block], path: Path, columns: int, ruled: bool) -> None:
+    """Typeset a document on A4, with running head and page numbers."""
     from reportlab.lib.pagesizes import A4
     from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate
 
@@ -178,8 +178,8 @@ def _set(story: list[Block], path: Path, columns: int, ruled: bool) -> None:
         canvas.drawCentredString(width / 2, 30, str(document.page))
 
     frames = [
-        Frame(72 + place * (room + 18), 64, room, height - 128, leftPadding=0, rightPadding=0)
-        for place in range(columns)
+        Frame(72 + column * (room + 18), 64, room, height - 128, leftPadding=0, rightPadding=0)
+        for column in range(columns)
     ]
     file = BaseDocTemplate(str(path), pagesize=A4, title=str(story[0][1]), invariant=1)
     file.addPageTemplates(PageTemplate(frames=frames, onPage=margins))
@@ -191,12 +191,12 @@ def _flowables(block: Block, ruled: bool) -> Iterator[Any]:
     from reportlab.platypus import ListFlowable, Paragraph, Spacer, Table
 
     kind, content = block
-    looks = getSampleStyleSheet()
-    body = ParagraphStyle("body", looks["BodyText"], alignment=4, embeddedHyphenation=1)
+    styles = getSampleStyleSheet()
+    body = ParagraphStyle("body", styles["BodyText"], alignment=4, embeddedHyphenation=1)
     if kind[0] == "h":
-        yield Paragraph(escape(content), looks["Title" if kind == "h1" else f"Heading{kind[1]}"])
+        yield Paragraph(escape(content), styles["Title" if kind == "h1" else f"Heading{kind[1]}"])
     elif kind in {"ul", "ol"}:
-        items = [Paragraph(_parted(item), body) for item in content]
+        items = [Paragraph(_hyphenated(item), body) for item in content]
         yield ListFlowable(
             items, bulletType="bullet" if kind == "ul" else "1", bulletFormat=None if kind == "ul" else "%s."
         )
@@ -205,4 +205,4 @@ def _flowables(block: Block, ruled: bool) -> Iterator[Any]:
         yield Table(content, style=[*rules, ("FONT", (0, 0), (-1, 0), "Helvetica-Bold")], repeatRows=1)
         yield Spacer(1, 8)
     else:
-        yield Paragraph(_parted(content), body)
+        yield Paragraph(_hyphenated(content), body)

@@ -1,7 +1,7 @@
-"""What came through of a text whose truth is known: words in order, headings, rows of tables.
+"""How much of a known text an engine returns: words in order, headings, rows of tables.
 
-Truth and output are both Markdown and go the same way: to HTML, and from there to words, titles and rows. Words are
-letters and digits alone, in lower case; a Chinese character is a word.
+Expected text and output are both Markdown and processed alike: to HTML, and from there to words, titles and rows. Words
+are letters and digits only, in lower case; a Chinese character is a word.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _LINE_END = re.compile(r"(?<=\w)[\xad\u2010\ufffe\x02]\s*|\xad")
 Row = tuple[str, ...]
 
 
-class Seen(NamedTuple):
-    """What a text holds; headings and rows are None where the form of the text has none."""
+class Contents(NamedTuple):
+    """The contents of a text; headings and rows are None if its format has none."""
 
     words: list[str]
     headings: list[str] | None = None
@@ -43,17 +43,17 @@ def html_of(markdown: str) -> str:
     return pyromark.html(markdown, options=_OPTIONS)
 
 
-def seen_in_markdown(markdown: str) -> Seen:
+def markdown_contents(markdown: str) -> Contents:
     walker = _Walker()
     walker.feed(html_of(markdown))
     walker.close()
-    return Seen(words_of("".join(walker.text)), walker.headings, walker.rows)
+    return Contents(words_of("".join(walker.text)), walker.headings, walker.rows)
 
 
 def words_of(text: str) -> list[str]:
     text = unicodedata.normalize("NFKC", _LINE_END.sub("", text)).casefold()
-    bare = ("".join(filter(str.isalnum, word)) for word in _WORD.findall(text))
-    return [word for word in bare if word]
+    stripped = ("".join(filter(str.isalnum, word)) for word in _WORD.findall(text))
+    return [word for word in stripped if word]
 
 
 def bare(text: str) -> str:
@@ -61,20 +61,20 @@ def bare(text: str) -> str:
 
 
 class _Walker(HTMLParser):
-    """Collects text, headings and rows."""
+    """A parser that collects text, headings and rows."""
 
     def __init__(self) -> None:
         super().__init__()
         self.text: list[str] = []
         self.headings: list[str] = []
         self.rows: list[Row] = []
-        self._begun = 0  # where the text of the heading or cell begins
+        self._begun = 0  # index in `text` where the heading or cell begins
         self._cells: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in _INLINE:
             self.text.append(" ")
-        if tag == "img":  # a browser prints the words in place of a picture that it doesn't have
+        if tag == "img":  # a browser prints the alternative text of a missing image
             self.text.append(f"{dict(attrs).get('alt') or ''} ")
         if tag in _HEADINGS or tag in {"td", "th"}:
             self._begun = len(self.text)
@@ -97,25 +97,25 @@ class _Walker(HTMLParser):
 
 
 class Tally(NamedTuple):
-    """Counts that can be added up over files."""
+    """Counts that can be summed over files."""
 
-    words: int = 0  # of the truth
+    words: int = 0  # in the expected text
     in_order: int = 0
     added: int = 0
-    headings: tuple[int, int, int] | None = None  # right, found, true
+    headings: tuple[int, int, int] | None = None  # correct, found, expected
     rows: tuple[int, int, int] | None = None
 
     def plus(self, other: Tally) -> Tally:
-        """Add another file's counts."""
+        """Return the sum with another file's counts."""
         numbers = (self.words + other.words, self.in_order + other.in_order, self.added + other.added)
         return Tally(*numbers, _added(self.headings, other.headings), _added(self.rows, other.rows))
 
 
-def compared(truth: Seen, output: Seen) -> Tally:
+def compared(truth: Contents, output: Contents) -> Tally:
     kept = common(truth.words, output.words)
     added = (Counter(output.words) - Counter(truth.words)).total()
     headings = None if output.headings is None else _hits(truth.headings or [], list(filter(None, output.headings)))
-    # a head that is repeated on each page is one row
+    # a head repeated on each page is one row
     rows = None if output.rows is None else _hits(sorted(set(truth.rows or [])), sorted(set(output.rows)))
     return Tally(len(truth.words), kept, added, headings, rows)
 
@@ -131,14 +131,14 @@ def _added(one: tuple[int, ...] | None, other: tuple[int, ...] | None) -> tuple[
 
 
 def common(one: list[str], other: list[str]) -> int:
-    """Give the length of the longest common subsequence, a bit for each word of `one`."""
-    places: dict[str, int] = {}
+    """Return the length of the longest common subsequence, computed with one bit per word of `one`."""
+    masks: dict[str, int] = {}
     for index, word in enumerate(one):
-        places[word] = places.get(word, 0) | 1 << index
+        masks[word] = masks.get(word, 0) | 1 << index
     full = (1 << len(one)) - 1
     row = full
     for word in other:
-        if match := places.get(word):
+        if match := masks.get(word):
             shared = row & match
             row = (row + shared | row - shared) & full
     return len(one) - row.bit_count()

@@ -1,9 +1,9 @@
-"""Compare how PDFs are read: what it costs, and what comes through of a text that is known.
+"""Compare PDF readers: their cost, and how much of a known text they return.
 
     python bench/pdfs.py [--pdfs FOLDER] [--pages N] [--rounds N] [--only NAME,…] [--quick]
 
-Without a folder the bench makes its own PDFs. Of a folder every PDF is read; one with a Markdown file of the same name
-beside it is judged by that. Writes results/pdfs.md and pdfs.json, for a folder only what is printed.
+Without a folder the bench makes its own PDFs. With a folder every PDF in it is read, and scored if a Markdown file of
+the same name is beside it. Writes results/pdfs.md and pdfs.json; with a folder it only prints.
 """
 
 from __future__ import annotations
@@ -127,10 +127,10 @@ def _row(engine: Engine, row: Figures, bare: float, pages: int) -> tuple[str, ..
         return label(engine), row["missing"], *[""] * 5
     seconds = sum(row["seconds"].values())
     cost = seconds / bare
-    shown = "1" if engine.name == BARE else f"{cost:.1f}" if cost < 99.5 else f"{cost:.0f}"
+    cell = "1" if engine.name == BARE else f"{cost:.1f}" if cost < 99.5 else f"{cost:.0f}"
     failed = f" ({row['failed']} failed)" if row["failed"] else ""
     scores = list(row["scores"].values())
-    return label(engine), shown, f"{pages / seconds:,.0f}{failed}", *quality(scores)
+    return label(engine), cell, f"{pages / seconds:,.0f}{failed}", *quality(scores)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""The peers, each in the fastest honest setting: 512 tokens of cl100k, no overlap, offsets where the library has them.
+"""The peers, each in its fastest fair setting: 512 cl100k tokens, no overlap, offsets where the library has them.
 
-With the counter `splintr` a peer counts with the library that Spanwise counts with, if it takes a counter of the
-user's. With `tiktoken` it is set up as people mostly do. Every pass gets a splitter that is new, because some
-remember the texts they have counted.
+With the counter `splintr` a peer uses the same library as Spanwise, if it accepts a custom counter. With `tiktoken` it
+is set up in the usual way. Every pass gets a new splitter, because some cache the texts they have counted.
 """
 
 from __future__ import annotations
@@ -11,18 +10,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import counters
-from splitters import LIMIT, Made, Split, Splitter
+from splitters import LIMIT, Split, SplitChunk, Splitter
 
 LONGEST_TOKEN = 128  # characters, in cl100k: a run of spaces
 
 
 def langchain(kind: str, counter: str, limit: int = LIMIT, overlap: int = 0) -> Split:
-    """Ask for documents with `start_index`: without it there are no offsets, and it costs next to nothing."""
+    """Return documents with `start_index`: without it there are no offsets, and it costs next to nothing."""
     import langchain_text_splitters as library
 
     sizes = {"chunk_size": limit, "chunk_overlap": overlap, "add_start_index": True}
     made: Any = getattr(library, kind)
-    if kind == "TokenTextSplitter":  # it takes no counter, only the name of a tiktoken encoding
+    if kind == "TokenTextSplitter":  # it accepts no counter, only the name of a tiktoken encoding
         counters.tiktoken()
         splitter = made(encoding_name=counters.ENCODING, **sizes)
     elif counter == "splintr":
@@ -33,13 +32,13 @@ def langchain(kind: str, counter: str, limit: int = LIMIT, overlap: int = 0) -> 
     return lambda text: splitter.create_documents([text])
 
 
-def of_langchain(document: Any) -> Made:
+def of_langchain(document: Any) -> SplitChunk:
     text, start = document.page_content, document.metadata["start_index"]
-    return Made(text, text, ((start, start + len(text)),) if start >= 0 else ())
+    return SplitChunk(text, text, ((start, start + len(text)),) if start >= 0 else ())
 
 
 def chonkie(kind: str, counter: str, limit: int = LIMIT) -> Split:
-    """Set up without recipes and without `tokie`, which downloads its vocabulary."""
+    """Return a chunker without recipes and without `tokie`, which downloads its vocabulary."""
     import chonkie as library
 
     tokenizer = _chonkie_tokenizer() if counter == "splintr" else counters.tiktoken()
@@ -48,13 +47,13 @@ def chonkie(kind: str, counter: str, limit: int = LIMIT) -> Split:
 
 
 def _chonkie_tokenizer() -> Any:
-    """Wrap splintr in the class that Chonkie takes as it is."""
+    """Return splintr in the class that Chonkie accepts unchanged."""
     from chonkie.tokenizer import AutoTokenizer
 
     splintr = counters.splintr()
 
     class Wrapped(AutoTokenizer):  # type: ignore[misc]
-        """splintr under Chonkie's names."""
+        """splintr with Chonkie's method names."""
 
         def encode(self, text: str) -> Sequence[int]:
             """Encode."""
@@ -79,12 +78,12 @@ def _chonkie_tokenizer() -> Any:
     return Wrapped(splintr)
 
 
-def of_chonkie(chunk: Any) -> Made:
-    return Made(chunk.text, chunk.text, ((chunk.start_index, chunk.end_index),))
+def of_chonkie(chunk: Any) -> SplitChunk:
+    return SplitChunk(chunk.text, chunk.text, ((chunk.start_index, chunk.end_index),))
 
 
 def semchunk(counter: str, limit: int = LIMIT) -> Split:
-    """Keep its memory of counts, which is its default and helps; but begin with an empty one."""
+    """Keep its cache of counts, which is the default and helps, but start with an empty one."""
     import semchunk as library
     from semchunk import semchunk as module
 
@@ -101,8 +100,8 @@ def semchunk(counter: str, limit: int = LIMIT) -> Split:
     return split
 
 
-def of_semchunk(pair: tuple[str, tuple[int, int]]) -> Made:
-    return Made(pair[0], pair[0], (pair[1],))
+def of_semchunk(pair: tuple[str, tuple[int, int]]) -> SplitChunk:
+    return SplitChunk(pair[0], pair[0], (pair[1],))
 
 
 def text_splitter(kind: str, counter: str, limit: int = LIMIT) -> Split:
@@ -118,13 +117,13 @@ def text_splitter(kind: str, counter: str, limit: int = LIMIT) -> Split:
     return split
 
 
-def of_text_splitter(pair: tuple[int, str]) -> Made:
+def of_text_splitter(pair: tuple[int, str]) -> SplitChunk:
     start, text = pair
-    return Made(text, text, ((start, start + len(text)),))
+    return SplitChunk(text, text, ((start, start + len(text)),))
 
 
 def llama_index(counter: str, limit: int = LIMIT, overlap: int = 0) -> Split:
-    """Ask for nodes, because bare texts have no offsets, but without relations and metadata."""
+    """Return nodes, because plain texts have no offsets, but without relations and metadata."""
     from llama_index.core import Document
     from llama_index.core.node_parser import SentenceSplitter
 
@@ -139,9 +138,9 @@ def llama_index(counter: str, limit: int = LIMIT, overlap: int = 0) -> Split:
     return lambda text: parser.get_nodes_from_documents([Document(text=text)])
 
 
-def of_llama_index(node: Any) -> Made:
+def of_llama_index(node: Any) -> SplitChunk:
     start, end = node.start_char_idx, node.end_char_idx
-    return Made(node.text, node.text, ((start, end),) if start is not None and end is not None else ())
+    return SplitChunk(node.text, node.text, ((start, end),) if start is not None and end is not None else ())
 
 
 def _langchain_row(name: str, kind: str, **more: Any) -> Splitter:
@@ -161,12 +160,12 @@ def _text_splitter_row(name: str, kind: str, **more: Any) -> Splitter:
 PEERS = (
     _langchain_row("LangChain Token", "TokenTextSplitter", counters=("tiktoken",)),
     _langchain_row("LangChain Recursive", "RecursiveCharacterTextSplitter"),
-    _langchain_row("LangChain Markdown", "MarkdownTextSplitter", forms=("markdown",)),
+    _langchain_row("LangChain Markdown", "MarkdownTextSplitter", formats=("markdown",)),
     _chonkie_row("Chonkie Token", "TokenChunker"),
     _chonkie_row("Chonkie Recursive", "RecursiveChunker"),
     _chonkie_row("Chonkie Sentence", "SentenceChunker"),
     Splitter("semchunk", "semchunk", lambda _, counter: semchunk(counter), of_semchunk),
     _text_splitter_row("text-splitter Text", "TextSplitter"),
-    _text_splitter_row("text-splitter Markdown", "MarkdownSplitter", forms=("markdown",)),
+    _text_splitter_row("text-splitter Markdown", "MarkdownSplitter", formats=("markdown",)),
     Splitter("LlamaIndex Sentence", "llama-index-core", lambda _, counter: llama_index(counter), of_llama_index),
 )

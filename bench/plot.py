@@ -1,4 +1,4 @@
-"""The costs as an SVG of horizontal bars, written by hand: it needs no library and reads in light and dark."""
+"""The costs as an SVG of horizontal bars, written without a library, for light and dark mode."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from splitters import LIMIT, Splitter
 
 Figures = dict[str, Any]
 
-WIDTH, LEFT, RIGHT = 860, 208, 100  # of the picture, of the names, and of the figures after the longest bar
-ROW, BAR, PANEL = 25, 15, 62  # a row, the bar in it, and what a panel needs above and below its rows
+WIDTH, LEFT, RIGHT = 860, 208, 100  # widths of the image, of the names, and of the figures after the longest bar
+ROW, BAR, PANEL = 25, 15, 62  # heights of a row, of its bar, and of a panel's space above and below its rows
 TOP, BOTTOM = 66, 86
 
 STYLE = """\
@@ -41,7 +41,7 @@ class Bar(NamedTuple):
 
 
 def drawn(results: Figures, rows: list[Splitter]) -> str:
-    """Draw a panel for each corpus, all with one scale that starts at 0."""
+    """Return an SVG with a panel for each corpus, all on one scale that starts at 0."""
     panels = [
         (speed["splintr"]["described"], bars_of(results, key, rows)) for key, speed in results.get("speed", {}).items()
     ]
@@ -64,7 +64,7 @@ def drawn(results: Figures, rows: list[Splitter]) -> str:
 
 
 def bars_of(results: Figures, key: str, rows: list[Splitter]) -> list[Bar]:
-    """Give the bars of one corpus, the cheapest first; who has no figure has no bar."""
+    """Return the bars of one corpus, the cheapest first; rows without a figure are left out."""
     speed, checks = results["speed"][key], results.get("correctness", {}).get(key, {})
     bars: list[Bar] = []
     for row in by_cost(speed, rows, speed["form"]):
@@ -94,7 +94,7 @@ def _panel(title: str, bars: list[Bar], top: int, scale: float, most: float) -> 
         x = LEFT + value * scale
         drawn.append(f'<line class="grid" x1="{x:.1f}" y1="{first - 2}" x2="{x:.1f}" y2="{bottom}"/>')
         drawn.append(_text(x, bottom + 16, str(value), "axis"))
-    drawn += [_bar(bar, first + ROW * place, scale) for place, bar in enumerate(bars)]
+    drawn += [_bar(bar, first + ROW * index, scale) for index, bar in enumerate(bars)]
     one = LEFT + scale
     drawn.append(f'<line class="one" x1="{one:.1f}" y1="{first - 2}" x2="{one:.1f}" y2="{bottom}"/>')
     return "\n".join(drawn)
@@ -136,5 +136,5 @@ def _legend(top: int) -> str:
     ])  # fmt: skip
 
 
-def _text(x: float, y: float, words: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'
+def _text(x: float, y: float, text: str, kind: str) -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'

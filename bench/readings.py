@@ -1,4 +1,4 @@
-"""What the comparisons of readers share: every engine in a process of its own, and what came through, in tables."""
+"""Shared code of the reader comparisons: running each engine in its own process, and tables of the scores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pdf_engines import Engine
 from pdf_files import Case
-from pdf_scores import Seen, Tally, compared, seen_in_markdown, words_of
+from pdf_scores import Contents, Tally, compared, markdown_contents, words_of
 from report import table
 from splitters import version_of
 
@@ -21,7 +21,7 @@ Figures = dict[str, Any]
 
 
 class Plan(NamedTuple):
-    """How engines are measured: which, how often, by which script, in which folder, and how large a file is."""
+    """How engines are measured: which ones, how often, by which script, in which folder, and the size of a file."""
 
     engines: list[Engine]
     rounds: int
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
 
 
 def measured(plan: Plan, cases: list[Case]) -> Figures:
-    """Run all engines in turn, several times; the best time of each kind of document counts."""
+    """Run all engines in turn, several times; keep the best time of each kind of document."""
     engines, rounds, folder = plan.engines, plan.rounds, plan.folder
     groups: dict[str, list[str]] = {}
     for case in cases:
@@ -47,7 +47,7 @@ def measured(plan: Plan, cases: list[Case]) -> Figures:
         plan.unit: {group: sum(map(plan.size, paths)) for group, paths in groups.items()},
         "engines": {engine.name: {} for engine in engines},
     }
-    truths = {str(case.path): seen_in_markdown(case.truth) for case in cases if case.truth is not None}
+    truths = {str(case.path): markdown_contents(case.truth) for case in cases if case.truth is not None}
     kinds = {str(case.path): case.group for case in cases}
     for number in range(rounds):
         print(f"  round {number + 1} of {rounds}", file=sys.stderr)
@@ -80,25 +80,25 @@ def _run(script: Path, engine: Engine, job: Path, output: Path) -> Figures:
     return found
 
 
-def _scores(engine: Engine, outputs: Figures, truths: dict[str, Seen], kinds: dict[str, str]) -> dict[str, Figures]:
+def _scores(engine: Engine, outputs: Figures, truths: dict[str, Contents], kinds: dict[str, str]) -> dict[str, Figures]:
     tallies: dict[str, Tally] = {}
     for path, truth in truths.items():
-        tally = compared(truth, _seen(engine, outputs.get(path, "")))
+        tally = compared(truth, _contents(engine, outputs.get(path, "")))
         group = kinds[path]
         tallies[group] = tallies[group].plus(tally) if group in tallies else tally
     return {group: tally._asdict() for group, tally in tallies.items()}
 
 
-def _seen(engine: Engine, output: Any) -> Seen:
+def _contents(engine: Engine, output: Any) -> Contents:
     if engine.markdown:
-        return seen_in_markdown(output)
+        return markdown_contents(output)
     text, rows = output if isinstance(output, list) else (output, None)
     cells = None if rows is None else [tuple("".join(words_of(cell)) for cell in row) for row in rows]
-    return Seen(words_of(text), None, cells)
+    return Contents(words_of(text), None, cells)
 
 
 def by_cost(results: Figures, engines: Iterable[Engine], bare: str) -> list[Engine]:
-    """Sort engines: the bare one first, then ours, then the cheapest."""
+    """Return the engines in order: the bare one, then ours, then by cost."""
 
     def order(engine: Engine) -> tuple[bool, bool, float]:
         seconds = results["engines"][engine.name].get("seconds")
@@ -108,13 +108,13 @@ def by_cost(results: Figures, engines: Iterable[Engine], bare: str) -> list[Engi
 
 
 def label(engine: Engine) -> str:
-    """Name an engine in a table."""
+    """Return the name of an engine in a table."""
     name = f"**{engine.name}**" if engine.ours else engine.name
     return f"{name} {engine.note}".strip()
 
 
 def quality(scores: list[Figures]) -> tuple[str, str, str, str]:
-    """Write what came through: words in order, words added, headings, rows."""
+    """Return the scores as text: words in order, words added, headings, rows."""
     words = sum(score["words"] for score in scores)
     if not words:
         return "–", "–", "–", "–"
@@ -123,7 +123,7 @@ def quality(scores: list[Figures]) -> tuple[str, str, str, str]:
 
 
 def _mean(scores: list[Figures], what: str) -> str:
-    """Write the harmonic mean of precision and recall."""
+    """Return the harmonic mean of precision and recall as text."""
     found = [score[what] for score in scores if score[what] is not None]
     if not found:
         return "–"
@@ -132,7 +132,7 @@ def _mean(scores: list[Figures], what: str) -> str:
 
 
 def by_group(results: Figures, engines: list[Engine], bare: str) -> str:
-    """Write a table of words in order and rows, a column for each kind of document."""
+    """Return a table of words in order and rows, with a column for each kind of document."""
     groups = list(results["files"])
     lines = []
     for engine in by_cost(results, engines, bare):

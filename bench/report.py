@@ -1,4 +1,4 @@
-"""The figures as Markdown tables, with the words that are needed to read them."""
+"""The figures as Markdown tables, with explanations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ noise. Memory is the peak in MB beyond what imports and text hold. Ours, and the
 
 
 def written(results: Figures, rows: list[Splitter]) -> str:
-    """Put all parts together that have figures."""
+    """Return the report with all parts that have figures."""
     parts = [INTRODUCTION]
     for key in results.get("speed", {}):
         parts += [f"## {results['speed'][key]['splintr']['described']}\n", _corpus_table(results, key, rows)]
@@ -62,14 +62,14 @@ def written(results: Figures, rows: list[Splitter]) -> str:
     return "\n".join(parts)
 
 
-def by_cost(speed: Figures, rows: Iterable[Splitter], form: str) -> list[Splitter]:
-    """Sort the rows that go with a format: ours first, then peers, the cheapest first."""
-    shown = [row for row in rows if form in row.forms]
-    return sorted(shown, key=lambda row: (not row.ours, cost_of(speed, row) or float("inf")))
+def by_cost(speed: Figures, rows: Iterable[Splitter], format: str) -> list[Splitter]:
+    """Return the rows that support a format: ours first, then peers, each by cost."""
+    supported = [row for row in rows if format in row.formats]
+    return sorted(supported, key=lambda row: (not row.ours, cost_of(speed, row) or float("inf")))
 
 
 def cost_of(speed: Figures, row: Splitter, counter: str | None = None) -> float | None:
-    """Find a row's cost with a counter, or with the first that it has."""
+    """Return a row's cost with a counter, by default the row's first."""
     cost: float | None = speed.get(counter or row.counters[0], {}).get("cost", {}).get(row.name)
     return cost
 
@@ -108,7 +108,7 @@ def _checks(tally: Figures | None) -> tuple[str, ...]:
 
 
 def share(part: int, whole: int) -> str:
-    """Write a share so that only nothing looks like nothing."""
+    """Return a share as text; only an exact zero is written as 0."""
     if not part or not whole:
         return "0"
     percent = 100 * part / whole
@@ -116,7 +116,7 @@ def share(part: int, whole: int) -> str:
 
 
 def _ours(checks: Figures, what: str, of: str) -> str:
-    """Write a share of each of our strategies; peers have none of these."""
+    """Return a share for each of our strategies as text; peers have none."""
     shares = [f"{share(tally[what], tally[of])} in `{name}`" for name, tally in checks.items() if tally[what]]
     return ", ".join(shares) or "none here"
 
@@ -172,7 +172,7 @@ def _versions(results: Figures) -> str:
 
 
 def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
-    """Write a Markdown table; all columns but the first are numbers."""
+    """Return a Markdown table; all columns but the first are right-aligned."""
     cells = [list(head), *map(list, lines)]
     rule = ["---", *(["---:"] * (len(cells[0]) - 1))]
     return "\n".join(f"| {' | '.join(line)} |" for line in [cells[0], rule, *cells[1:]]) + "\n"

@@ -1,10 +1,10 @@
-"""Compare how well chunks are found: the same questions, the same retriever, our strategies and the peers' splitters.
+"""Compare how well chunks are found: our strategies and the peers' splitters with the same questions and retriever.
 
     python bench/retrieval.py [--corpus FOLDER] [--questions FILE] [--only TEXT]
 
 Without a folder the texts and questions are those of ../shared/corpora/chroma. A line of the questions is
 {"question": …, "corpus": NAME, "references": [{"start": …, "end": …}, …]}, in characters of NAME.md. Writes
-results/retrieval.md and retrieval.json for the pinned questions, for others only what is printed.
+results/retrieval.md and retrieval.json for the pinned questions; for others it only prints.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 import counters
 import peers
 from bm25 import K1, B, Index
-from passages import BUDGET, HITS, Asked, Passage, Range, Scores, asked, scored
+from passages import BUDGET, HITS, Passage, QuestionSet, Range, Scores, load_questions, scored
 from report import table
-from splitters import Made, Split, version_of
+from splitters import Split, SplitChunk, version_of
 
 Figures = dict[str, Any]
 RECOMMENDED = {"core_tokens": 64, "overlap_tokens": 120, "overlap_next_tokens": 80}
@@ -57,12 +57,12 @@ class Row(NamedTuple):
     name: str
     package: str
     build: Callable[[], Split]
-    made: Callable[[Any], Made]
+    made: Callable[[Any], SplitChunk]
 
 
 def _ours(strategy: str, **options: Any) -> Row:
-    shown = ", ".join(f"{name} {value}" for name, value in options.items()) or "defaults"
-    return Row(f"**Spanwise `{strategy}`**, {shown}", "spanwise", lambda: partial(_chunks, strategy, options), _made)
+    settings = ", ".join(f"{name} {value}" for name, value in options.items()) or "defaults"
+    return Row(f"**Spanwise `{strategy}`**, {settings}", "spanwise", lambda: partial(_chunks, strategy, options), _made)
 
 
 def _chunks(strategy: str, options: dict[str, Any], text: str) -> list[Any]:
@@ -71,9 +71,9 @@ def _chunks(strategy: str, options: dict[str, Any], text: str) -> list[Any]:
     return list(chunk(read_text(text, "text"), strategy, **options))
 
 
-def _made(chunk: Any) -> Made:
+def _made(chunk: Any) -> SplitChunk:
     ranges = tuple((piece.start, piece.end) for piece in chunk.pieces if piece.role == "core")
-    return Made(chunk.embedding_text, chunk.normalized_text, ranges)
+    return SplitChunk(chunk.embedding_text, chunk.normalized_text, ranges)
 
 
 def _langchain(limit: int, overlap: int = 0) -> Row:
@@ -134,7 +134,7 @@ ROWS = (
 def main() -> None:
     given = _arguments()
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    questions = asked(given.corpus, given.questions)
+    questions = load_questions(given.corpus, given.questions)
     chosen = [row for row in ROWS if given.only.lower() in row.name.lower()]
     began, figures = time.monotonic(), Figures()
     for row in chosen:
@@ -164,7 +164,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measured(row: Row, questions: Asked) -> Figures:
+def _measured(row: Row, questions: QuestionSet) -> Figures:
     split = row.build()
     passages = [
         passage
@@ -173,7 +173,7 @@ def _measured(row: Row, questions: Asked) -> Figures:
     ]
     index = Index([passage.searched for passage in passages])
     scores = [
-        scored(question, [passages[number] for number in index.ranked(question.words)])
+        scored(question, [passages[number] for number in index.ranked(question.text)])
         for question in questions.questions
     ]
     means = {name: sum(getattr(score, name) for score in scores) / len(scores) for name in Scores._fields}
@@ -182,14 +182,14 @@ def _measured(row: Row, questions: Asked) -> Figures:
     return {"chunks": len(passages), "tokens": size, **means, "recall_at_budget_by_corpus": by_corpus}
 
 
-def _of_corpus(name: str, questions: Asked, scores: list[Scores]) -> float:
+def _of_corpus(name: str, questions: QuestionSet, scores: list[Scores]) -> float:
     pairs = zip(questions.questions, scores, strict=True)
     found = [score.recall_at_budget for question, score in pairs if question.corpus == name]
     return sum(found) / max(len(found), 1)
 
 
-def _passages(name: str, text: str, chunks: Iterable[Made]) -> Iterable[Passage]:
-    """Give what is searched and returned of a text; where offsets are lost all chunks are searched for, to be fair."""
+def _passages(name: str, text: str, chunks: Iterable[SplitChunk]) -> Iterable[Passage]:
+    """Yield the passages of a text; if any offset is wrong, all chunks are located by searching, to be fair."""
     count, last, found = counters.splintr().count, -1, list(chunks)
     known = all(_is_right(text, made) for made in found)
     for made in found:
@@ -199,7 +199,7 @@ def _passages(name: str, text: str, chunks: Iterable[Made]) -> Iterable[Passage]
             yield Passage(name, made.text, ranges, count(made.core))
 
 
-def _is_right(text: str, made: Made) -> bool:
+def _is_right(text: str, made: SplitChunk) -> bool:
     return len(made.ranges) > 1 or [text[start:end] for start, end in made.ranges] == [made.core]
 
 

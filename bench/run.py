@@ -1,9 +1,9 @@
-"""Compare Spanwise with its peers, and write tables, raw figures and a plot.
+"""Compare Spanwise with its peers; write tables, raw figures and a plot.
 
     python bench/run.py [--markdown FOLDER] [--prose FOLDER] [--rounds N] [--parts speed,correctness,…] [--quick]
 
-Without folders the texts are those of ../shared/corpora if it is there, else the demo's documents. Parts that are not
-measured, and the peers' install sizes, are taken over from the results that are there.
+Without folders the texts are those of ../shared/corpora if it exists, else the demo's documents. Parts that are not
+measured, and the peers' install sizes, are kept from the existing results.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ import growth
 
 PARTS = ("speed", "correctness", "growth", "startup", "install")
 SAMPLE = 1_500_000
-MUCH = 4_000_000  # bytes; less gets twice as many rounds, because it averages less
+MUCH = 4_000_000  # bytes; smaller corpora get twice as many rounds, because they average less
 COUNTERS = ("splintr", "tiktoken")
 Figures = dict[str, Any]
 
 
 def main() -> None:
     given = _arguments()
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # nobody may ask the network while the clock runs
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # no network access while timing
     rows, texts = splitters(), corpora(given.markdown, given.prose)
     target: Path = given.output
     target.mkdir(parents=True, exist_ok=True)
@@ -98,8 +98,8 @@ def _measured(part: str, rows: list[Splitter], texts: list[Corpus], results: Fig
 
 
 def _speed(rows: list[Splitter], corpus: Corpus, rounds: int, quick: bool) -> Figures:
-    """Measure with both counters; the slower one on a sample, against the bare count of that sample."""
-    measured: Figures = {"form": corpus.form}
+    """Measure with both counters; the slower one on a sample, relative to the bare count of that sample."""
+    measured: Figures = {"form": corpus.format}
     for counter in COUNTERS:
         part = corpus.sample(SAMPLE) if quick or counter != COUNTERS[0] else corpus
         print(f"  {part.described}, counted with {counter}", file=sys.stderr)

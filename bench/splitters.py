@@ -1,4 +1,4 @@
-"""The table of what is measured: every strategy of Spanwise, then the peers."""
+"""The splitters that are measured: every strategy of Spanwise, then the peers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LIMIT = 512
 BOTH = ("markdown", "text")
 
 
-class Made(NamedTuple):
-    """One chunk as it was returned: the text to embed, the text that its ranges claim to be, and the ranges."""
+class SplitChunk(NamedTuple):
+    """One returned chunk: the text to embed, the text that its ranges should equal, and the ranges."""
 
     text: str
     core: str
@@ -23,28 +23,28 @@ class Made(NamedTuple):
 
 
 Split = Callable[[str], Sequence[Any]]
-"""From one text to chunks, whatever they are to their library; this is what the clock runs for."""
+"""From one text to chunks in the library's own type; this call is what is timed."""
 
 
 @dataclass(frozen=True)
 class Splitter:
-    """One row: how to set it up for a format and a counter, and how to look at what it returns."""
+    """One row: how to build it for a format and a counter, and how to convert what it returns."""
 
     name: str
     package: str
     build: Callable[[str, str], Split]
-    made: Callable[[Any], Made]
+    made: Callable[[Any], SplitChunk]
     counters: tuple[str, ...] = ("splintr", "tiktoken")
-    forms: tuple[str, ...] = BOTH
+    formats: tuple[str, ...] = BOTH
 
     @property
     def ours(self) -> bool:
-        """Whether it is a strategy of this project."""
+        """Whether this is a strategy of Spanwise."""
         return self.package == "spanwise"
 
     @property
     def label(self) -> str:
-        """The name, as the tables show it."""
+        """The name in the tables."""
         return f"**Spanwise `{self.name}`**" if self.ours else self.name
 
     @property
@@ -54,38 +54,38 @@ class Splitter:
 
 
 def splitters() -> list[Splitter]:
-    """Give all rows; strategies that are added to the project's table come by themselves."""
+    """Return all rows; new strategies of Spanwise are included automatically."""
     from peers import PEERS
 
-    return [*(_ours(name) for name in STRATEGIES if name != "smart"), *PEERS]  # a bench asks no model
+    return [*(_ours(name) for name in STRATEGIES if name != "smart"), *PEERS]  # the bench uses no model
 
 
 def version_of(package: str) -> str | None:
-    """Find the installed version of a package; None if it is not installed."""
+    """Return the installed version of a package; None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
         return None
 
 
-def named(error: Exception) -> str:
-    """Say what went wrong in the room of a table's cell."""
+def error_summary(error: Exception) -> str:
+    """Return an error message short enough for a table cell."""
     return f"{type(error).__name__}: {str(error)[:80]}"
 
 
 def splitter_of(name: str) -> Splitter:
-    """Find a row by its name."""
+    """Return a row by its name."""
     return next(splitter for splitter in splitters() if splitter.name == name)
 
 
 def _ours(name: str) -> Splitter:
-    return Splitter(name, "spanwise", lambda form, _: _strategy(name, form), _made, ("splintr",))
+    return Splitter(name, "spanwise", lambda text_format, _: _strategy(name, text_format), _made, ("splintr",))
 
 
-def _strategy(name: str, form: str) -> Split:
-    """Read and chunk with the common limit and no overlap; all else as it comes.
+def _strategy(name: str, format: str) -> Split:
+    """Return a function that reads and chunks with the common limit, no overlap and defaults otherwise.
 
-    The chunks are views that make their texts when asked, and they are asked here: peers return texts too.
+    Chunks build their texts on access, so the texts are accessed here: peers return texts too.
     """
     from spanwise import chunk, read_text
 
@@ -94,14 +94,14 @@ def _strategy(name: str, form: str) -> Split:
     options["max_tokens"] = LIMIT
 
     def split(text: str) -> Sequence[Any]:
-        chunks = chunk(read_text(text, form), name, **options)
+        chunks = chunk(read_text(text, format), name, **options)
         parents = {made.parent_id for made in chunks} if has_parents(name) else set()  # peers have one level
         return [(made, made.embedding_text) for made in chunks if not parents or made.chunk_id not in parents]
 
     return split
 
 
-def _made(pair: tuple[Any, str]) -> Made:
+def _made(pair: tuple[Any, str]) -> SplitChunk:
     chunk, text = pair
     ranges = tuple((piece.start, piece.end) for piece in chunk.pieces if piece.role == "core")
-    return Made(text, chunk.normalized_text, ranges)
+    return SplitChunk(text, chunk.normalized_text, ranges)

@@ -1,9 +1,9 @@
-"""Compare how web pages are read: what it costs, and what comes through of a text that is known.
+"""Compare readers of web pages: their cost, and how much of a known text they return.
 
     python bench/web.py [--html FOLDER] [--size N] [--rounds N] [--only NAME,…] [--quick]
 
-Without a folder the bench makes its own pages. Of a folder every HTML file is read; one with a Markdown file of the
-same name beside it is judged by that. Writes results/html.md and html.json, for a folder only what is printed.
+Without a folder the bench makes its own pages. With a folder every HTML file in it is read, and scored if a Markdown
+file of the same name is beside it. Writes results/html.md and html.json; with a folder it only prints.
 """
 
 from __future__ import annotations
@@ -111,12 +111,12 @@ def _row(engine: Engine, row: Figures, bare: float, size: int) -> tuple[str, ...
     if "missing" in row:
         return label(engine), row["missing"], *[""] * 6
     seconds = sum(row["seconds"].values())
-    shown = "1" if engine.name == BARE else f"{seconds / bare:.1f}"
+    cell = "1" if engine.name == BARE else f"{seconds / bare:.1f}"
     failed = f" ({row['failed']} failed)" if row["failed"] else ""
     positions = "yes" if engine.ours else "no"
     return (
         label(engine),
-        shown,
+        cell,
         f"{size / seconds / 1e6:.1f}{failed}",
         *quality(list(row["scores"].values())),
         positions,

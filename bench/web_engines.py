@@ -1,8 +1,8 @@
-"""The engines that read web pages, each as people call it who want the main text as Markdown, or as text.
+"""The engines that read web pages, each called in the usual way for the main text as Markdown, or as text.
 
     python bench/web_engines.py NAME JOB.json OUTPUT.json
 
-runs one of them over groups of files, in a process of its own, as `pdf_engines.py` does. All get the page as a string.
+runs one of them over groups of files, in its own process, as `pdf_engines.py` does. All get the page as a string.
 """
 
 from __future__ import annotations

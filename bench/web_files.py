@@ -1,8 +1,8 @@
-"""Web pages that the bench makes itself, so that it knows what they say. Beside each stands its truth, as Markdown.
+"""Web pages that the bench makes itself, so that their text is known. Each has its expected text beside it as Markdown.
 
-The handbooks of the demo, in five languages, and long documents whose sentences are words of the demo in random order,
-the same in every run: manuals with code and anchors, articles, pages of tables. Around each stands what real pages
-have: navigation, banners, footers, scripts and style sheets. None of that is part of the truth.
+The demo's handbooks, in five languages, and long documents whose sentences are words of the demo in random order, the
+same in every run: manuals with code and anchors, articles, pages of tables. Each is surrounded by what real pages
+have: navigation, banners, footers, scripts and style sheets. None of that is part of the expected text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FILES = 6  # of each kind
 
 
 def made(folder: Path, size: int) -> list[Case]:
-    """Make all; long documents have about `size` times ten paragraphs."""
+    """Make all pages; long documents have about `size` times ten paragraphs."""
     cases = [_saved(folder, "handbooks", path.stem, html_of(text), text) for path, text in _handbooks()]
     for number in range(_FILES):
         chance = random.Random(f"page {number}")
@@ -54,7 +54,7 @@ def _with_code(chance: random.Random, length: int) -> Iterator[Block]:
     for index, block in enumerate(prose(chance, length)):
         yield block
         if index % 5 == 4:
-            lines = [f"{author.words(1, 1)}_{place} = {author.words(1, 1)}({place})" for place in range(6)]
+            lines = [f"{author.words(1, 1)}_{number} = {author.words(1, 1)}({number})" for number in range(6)]
             yield "code", lines
 
 
@@ -82,7 +82,7 @@ def _html(block: Block, *, anchored: bool) -> str:
 
 
 def _words(text: str) -> str:
-    """Put a link or a mark around some words, as pages do."""
+    """Return a text as HTML, with a link and emphasis around some words, as on real pages."""
     words = escape(text).split(" ")
     if len(words) > 4:
         words[1] = f'<a class="reference internal" href="../guide/page.html#{words[1]}">{words[1]}</a>'
@@ -96,7 +96,7 @@ def _coloured(line: str) -> str:
 
 
 def _page(title: str, body: str, chance: random.Random) -> str:
-    """Put around a text what stands around texts."""
+    """Return a whole page with what usually surrounds the text."""
     links = "".join(f'<li class="nav-item"><a href="/page/{at}">Section {at} of the site</a></li>' for at in range(60))
     related = "".join(f'<li><a href="/other/{at}">Something else to look at {at}</a></li>' for at in range(12))
     rules = "\n".join(f".c{at} {{ margin: {at}px; color: #{chance.randrange(16**6):06x}; }}" for at in range(120))

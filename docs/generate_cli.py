@@ -1,4 +1,4 @@
-"""Write the part of docs/cli.md that `--help` and the declared options say: `python docs/generate_cli.py`."""
+"""Generate the part of docs/cli.md that comes from `--help` and the declared options: `python docs/generate_cli.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MARK = "<!-- from here on: python docs/generate_cli.py -->\n"
 
 
 def page_now() -> str:
-    """Give the whole page: what people wrote above the mark, and below it what the command says of itself."""
+    """Return the whole page: the written part above the mark, and the generated part below it."""
     written, mark, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
     if not mark:
         raise ValueError(f"{PAGE.name} has lost its mark: {MARK.strip()}")
@@ -24,14 +24,14 @@ def page_now() -> str:
 
 
 def commands() -> str:
-    """Give the help of every command."""
+    """Return the help of every command."""
     parser = build_parser()
     found = [("spanwise", parser.format_help())]
     found += [(f"spanwise {name}", command.format_help()) for name, command in _commands_of(parser)]
-    lead = (
+    introduction = (
         "## Commands\n\nFrom here on the page is what `--help` says. `python docs/generate_cli.py` writes it anew.\n\n"
     )
-    return lead + "\n".join(f"### `{name}`\n\n```text\n{words}```\n" for name, words in found)
+    return introduction + "\n".join(f"### `{name}`\n\n```text\n{text}```\n" for name, text in found)
 
 
 def _commands_of(parser: argparse.ArgumentParser, group: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -43,7 +43,7 @@ def _commands_of(parser: argparse.ArgumentParser, group: str = "") -> Iterator[t
 
 
 def strategy_options() -> str:
-    """Give a table of all options: which strategies have them, and the defaults there."""
+    """Return a table of all options with their default in each strategy that has them."""
     lines = [
         "## Options of the strategies\n",
         "A cell is the default. Where it is empty, the strategy has no such option. The strategy's page says more.",

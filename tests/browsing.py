@@ -1,4 +1,4 @@
-"""Pages of `spanwise inspect` in headless Chromium, and what a script in the page finds there."""
+"""Helpers that open pages of `spanwise inspect` in headless Chromium, and scripts that read them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spanwise.chunking.strategies import strategy_of
 from spanwise.documents.document import Document
 from spanwise.inspection import Inspection, TargetSizes, page_of
 from spanwise.options import options_of
-from spanwise.readers.pdf.page_images import page_pictures
+from spanwise.readers.pdf.page_images import page_images
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome")
 _CJK_FONTS: Final = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts")
@@ -29,7 +29,7 @@ _CJK_NAME: Final = re.compile(r"cjk|wqy|sourcehan|droidsansfallback|arphic|unifo
 
 @cache
 def missing_for_browser_tests() -> str:
-    """Return what the tests in a browser lack on this machine; "" if nothing."""
+    """Return what browser tests need and this machine lacks; "" if nothing."""
     if not any(map(shutil.which, _NAMES)):
         return "Chromium is not installed"
     fonts = (name for folder in _CJK_FONTS for _, _, names in os.walk(Path(folder).expanduser()) for name in names)
@@ -37,7 +37,7 @@ def missing_for_browser_tests() -> str:
 
 
 def launched(playwright: Playwright) -> Browser:
-    """Start the Chromium of this machine; as root it has to run without its sandbox."""
+    """Launch the installed Chromium; as root it has to run without its sandbox."""
     if missing := missing_for_browser_tests():
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
     path = next(filter(None, map(shutil.which, _NAMES)))
@@ -49,42 +49,42 @@ def _chunked(document: Document, strategy: str, options: dict[str, Any]) -> tupl
 
 
 def records_of(document: Document, strategy: str = "structure", **options: Any) -> list[dict[str, Any]]:
-    """Chunk with UTF-16 offsets, as the page needs them."""
+    """Return the records of a document with UTF-16 offsets, which the page needs."""
     return [chunk.to_dict() for chunk in _chunked(document, strategy, options)]
 
 
 def html_of(
-    document: Document, strategy: str = "structure", pdf: Path | None = None, looks: str | None = None, **options: Any
+    document: Document, strategy: str = "structure", pdf: Path | None = None, source: str | None = None, **options: Any
 ) -> str:
-    """Write the page of a document, with pictures if it comes from a PDF, as it `looks` if it comes from HTML."""
-    taken = options_of(strategy_of(strategy).options, options)
-    sizes = TargetSizes(*(getattr(taken, name, None) for name in ("max_tokens", "target_tokens", "min_tokens")))
+    """Return the page of a document, with page images for a `pdf`, with the rendered `source` for HTML."""
+    checked = options_of(strategy_of(strategy).options, options)
+    sizes = TargetSizes(*(getattr(checked, name, None) for name in ("max_tokens", "target_tokens", "min_tokens")))
     with ExitStack() as stack:
         inspection = Inspection(
             document, records_of(document, strategy, **options), strategy, "cl100k", options, sizes, "made",
-            stack.enter_context(page_pictures(pdf)) if pdf else None, 2, looks,
+            stack.enter_context(page_images(pdf)) if pdf else None, 2, source,
         )  # fmt: skip
         return "".join(page_of(inspection))
 
 
 @contextmanager
 def visited(browser: Browser, html: str, folder: Path, **context: Any) -> Iterator[Page]:
-    """Open a page from a file; it may neither complain nor ask for anything but itself."""
-    place = folder / "page.html"
-    place.write_bytes(html.encode())
+    """Open a page from a file; fail on any console message, page error or request for another resource."""
+    path = folder / "page.html"
+    path.write_bytes(html.encode())
     with browser.new_context(**context) as opened:
         page = opened.new_page()
         wrong: list[str] = []
         page.on("console", lambda message: wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: wrong.append(request.url) if _foreign(request.url, place) else None)
-        page.goto(place.as_uri())
+        page.on("request", lambda request: wrong.append(request.url) if _foreign(request.url, path) else None)
+        page.goto(path.as_uri())
         yield page
         assert wrong == []
 
 
-def _foreign(address: str, place: Path) -> bool:
-    return not address.startswith(("data:", place.as_uri()))
+def _foreign(url: str, path: Path) -> bool:
+    return not url.startswith(("data:", path.as_uri()))
 
 
 WHOLE_TEXT: Final = "[...document.querySelectorAll('.text')].map((element) => element.textContent).join('')"
@@ -155,7 +155,7 @@ CONTRAST: Final = """() => {
 
 
 def positions(marked: list[tuple[int, str]]) -> set[int]:
-    """Give the places of all visible characters that are marked."""
+    """Return the offsets of all visible characters that are marked."""
     return {
-        start + place for start, words in marked for place, letter in enumerate(words) if not letter.isspace()
+        start + index for start, text in marked for index, letter in enumerate(text) if not letter.isspace()
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The command `spanwise` as a process of its own: with pipes, on a terminal, without rights."""
+"""Helpers that run the `spanwise` command as a process: with pipes, on a terminal, without privileges."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOBODY = 65534
 
 
 class Ran(NamedTuple):
-    """What a process left behind."""
+    """Exit code and output of a process."""
 
     code: int
     out: bytes
@@ -32,13 +32,13 @@ class Ran(NamedTuple):
 
 
 def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give an environment in which nothing speaks of colours or columns."""
+    """Return an environment without variables for colours or the terminal size."""
     plain = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "COLUMNS", "LINES"}}
     return plain | {"TERM": "xterm"} | dict(more or {})
 
 
 def ran(*arguments: str | bytes, cwd: Path, piped: bytes = b"", timeout: float = 30) -> Ran:
-    """Run the command with pipes on all sides."""
+    """Run the command with stdin, stdout and stderr as pipes."""
     done = subprocess.run(
         [*COMMAND, *arguments], cwd=cwd, input=piped, capture_output=True, timeout=timeout, env=environment()
     )
@@ -46,7 +46,7 @@ def ran(*arguments: str | bytes, cwd: Path, piped: bytes = b"", timeout: float =
 
 
 def ran_by_shell(line: str, cwd: Path, timeout: float = 30) -> Ran:
-    """Run a line of the shell, in which `$spanwise` is the command; whatever it started ends with it."""
+    """Run a shell command line in which `$spanwise` is the command; a timeout kills its process group."""
     with subprocess.Popen(
         ["/bin/sh", "-c", line],
         cwd=cwd,
@@ -64,7 +64,7 @@ def ran_by_shell(line: str, cwd: Path, timeout: float = 30) -> Ran:
 
 
 def started(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
-    """Start the command in a group of its own, as a shell does, so that it can be sent signals."""
+    """Start the command in a new session, as a shell does, so that signals can be sent to its group."""
     return subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=cwd,
@@ -78,7 +78,7 @@ def started(*arguments: str, cwd: Path) -> subprocess.Popen[bytes]:
 def on_terminal(
     *arguments: str, cwd: Path, columns: int = 80, more: Mapping[str, str] | None = None, timeout: float = 30
 ) -> tuple[int, str]:
-    """Run the command with a terminal as stdout and stderr; give its exit code and what the terminal got."""
+    """Run the command with a terminal as stdout and stderr; return its exit code and what it wrote there."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with subprocess.Popen(
@@ -91,15 +91,15 @@ def on_terminal(
     ) as process:
         os.close(slave)
         try:
-            shown = _all_of(master, time.monotonic() + timeout)
+            output = _all_of(master, time.monotonic() + timeout)
         finally:
             os.close(master)
             process.kill()  # it has ended, or it hangs
-    return process.returncode, shown.decode().replace("\r\n", "\n")
+    return process.returncode, output.decode().replace("\r\n", "\n")
 
 
 def _all_of(descriptor: int, deadline: float) -> bytes:
-    """Read until the other side is closed, which a terminal tells by an error."""
+    """Read until the other end is closed, which a terminal reports as an error."""
     parts: list[bytes] = []
     while (left := deadline - time.monotonic()) > 0:
         if not select.select([descriptor], [], [], left)[0]:
@@ -115,7 +115,7 @@ def _all_of(descriptor: int, deadline: float) -> bytes:
 
 
 def records(lines: bytes | str | Path) -> list[dict[str, Any]]:
-    """Read JSON lines, from a file if a path is given."""
+    """Parse JSON lines, from a file if a path is given."""
     data = lines.read_bytes() if isinstance(lines, Path) else lines.encode() if isinstance(lines, str) else lines
     return [orjson.loads(line) for line in data.splitlines()]
 
@@ -131,7 +131,7 @@ def files(folder: Path, texts: Mapping[str, str | bytes]) -> Path:
 
 @contextmanager
 def without_rights() -> Iterator[None]:
-    """Be somebody whom permissions bind; who runs as root becomes nobody for a while."""
+    """Drop root's privileges for the duration of the block, so that permissions apply."""
     root = os.geteuid() == 0
     if root:
         os.seteuid(NOBODY)
@@ -143,7 +143,7 @@ def without_rights() -> Iterator[None]:
 
 
 def living_in_group(group: int) -> Sequence[int]:
-    """Give the processes of a group that still run (Linux tells them in /proc)."""
+    """Return the ids of the running processes of a group (from /proc, so Linux only)."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

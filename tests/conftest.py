@@ -1,4 +1,4 @@
-"""What several test files share."""
+"""Fixtures and Hypothesis settings shared by all test files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "cli" / "demo" / "doc
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name in one line what was not tested on this machine, and what to install."""
+    """Report in one line which tests could not run on this machine, and what to install."""
     skipped = {report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])}
     missing = missing_for_browser_tests()
     if any(missing and missing in reason for reason in skipped):
@@ -54,14 +54,14 @@ def word_piece(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def model() -> Iterator[Server]:
-    """Serve a model that takes every line with an even number of characters for the start of a topic."""
+    """Serve a model for which every line with an even number of characters starts a topic."""
     with serving(topics(lambda line: len(line) % 2 == 0)) as server:
         yield server
 
 
 @pytest.fixture
 def endpoint(model: Server, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Name the model in the environment, so that `smart` can be chosen like any other strategy; give its address."""
+    """Set the model in the environment, so that `smart` runs like any other strategy; return its URL."""
     monkeypatch.setenv("SPANWISE_ENDPOINT", model.url)
     monkeypatch.setenv("SPANWISE_MODEL", "even")
     monkeypatch.setenv("SPANWISE_CACHE", str(tmp_path_factory.mktemp("cache")))

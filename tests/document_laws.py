@@ -1,4 +1,4 @@
-"""What holds for every document, whatever reader made it."""
+"""Assertions that hold for every document, whichever reader made it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHARED_KINDS = {"list", "table"}
 
 
 def assert_document(document: Document) -> None:
-    """Every visible character is in exactly one block; blocks are trimmed; parts lie in order inside their block."""
+    """Assert that each visible character is in exactly one trimmed block, and parts are in order inside their block."""
     text, reached = document.text, 0
     for index, block in enumerate(document.blocks):
         assert reached <= block.start < block.end <= len(text), f"{block.kind} at {block.start} overlaps"
@@ -32,25 +32,25 @@ def assert_document(document: Document) -> None:
 
 
 def assert_trimmed(text: str, block: Block) -> None:
-    """No white space at either end, but for the indentation of code."""
-    said = text[block.start : block.end]
+    """Assert that a block has no white space at either end, except the indentation of code."""
+    part = text[block.start : block.end]
     if block.kind == "code":
-        assert said == said.rstrip()
-        assert "\n" not in said[: len(said) - len(said.lstrip())], f"code starts with blank lines: {said[:40]!r}"
+        assert part == part.rstrip()
+        assert "\n" not in part[: len(part) - len(part.lstrip())], f"code starts with blank lines: {part[:40]!r}"
     else:
-        assert said == said.strip(), f"{block.kind} is not trimmed: {said[:40]!r} … {said[-40:]!r}"
+        assert part == part.strip(), f"{block.kind} is not trimmed: {part[:40]!r} … {part[-40:]!r}"
 
 
 def assert_parts(text: str, parts: Sequence[Part], start: int, end: int, *, items: bool) -> None:
-    """Parts ascend, are trimmed, lie inside; rows leave nothing out, top-level items nothing but definitions."""
+    """Assert that parts ascend, are trimmed and inside; rows omit nothing, top-level items only definitions."""
     waiting = [(parts, start, end, True)]
     while waiting:
         children, low, high, whole = waiting.pop()
         reached = low
         for part in children:
             assert reached <= part.start < part.end <= high
-            said = text[part.start : part.end]
-            assert said == said.strip()
+            content = text[part.start : part.end]
+            assert content == content.strip()
             assert not whole or may_be_left_out(text[reached : part.start], items)
             assert items or not part.parts
             reached = part.end
@@ -60,12 +60,12 @@ def assert_parts(text: str, parts: Sequence[Part], start: int, end: int, *, item
 
 
 def may_be_left_out(gap: str, items: bool) -> bool:
-    """Whether what lies between two parts needs no part: the parser leaves a definition between two empty items."""
+    """Whether the text between two parts needs no part: the parser leaves a definition between two empty items."""
     return not gap.strip() or (items and gap.strip().startswith("["))
 
 
 def assert_pages(document: Document) -> None:
-    """Pages are numbered from 1 and ascend; a block lies inside the page that it names."""
+    """Assert that pages are numbered from 1 and ascend, and that each block is inside its page."""
     reached = 0
     for number, page in enumerate(document.pages, 1):
         assert page.number == number

@@ -1,4 +1,4 @@
-"""A small endpoint on this machine that speaks OpenAI's language, and misbehaves on demand."""
+"""A local HTTP server with OpenAI's embeddings API that can be made to misbehave."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 def vector_of(text: str, dimension: int = 4) -> list[float]:
-    """Give a vector that tells texts apart."""
-    return [float(len(text)), *(float(ord(text[place % len(text)])) for place in range(dimension - 1))]
+    """Return a vector that differs between texts."""
+    return [float(len(text)), *(float(ord(text[index % len(text)])) for index in range(dimension - 1))]
 
 
 def whole(request: dict[str, Any], dimension: int = 4) -> Answer:
-    """Answer as one should, but in another order than was asked."""
-    data = [{"index": place, "embedding": vector_of(text, dimension)} for place, text in enumerate(request["input"])]
+    """Return a correct answer, with its items in reverse order."""
+    data = [{"index": index, "embedding": vector_of(text, dimension)} for index, text in enumerate(request["input"])]
     return 200, {}, json.dumps({"data": data[::-1], "model": request["model"]}).encode()
 
 
 class Endpoint:
-    """What was asked of the server, and what it answers next; when nothing is left to say, it answers as one should."""
+    """The requests a server received and the answers it gives next; without any left, it answers correctly."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -34,7 +34,7 @@ class Endpoint:
         self.released = threading.Event()
 
     def answer(self, request: dict[str, Any]) -> Answer:
-        """Give the next answer."""
+        """Return the next answer."""
         self.requests.append(request)
         answer = self.answers.pop(0) if self.answers else whole
         return answer(request) if callable(answer) else answer
@@ -42,7 +42,7 @@ class Endpoint:
 
 @contextmanager
 def serving() -> Iterator[Endpoint]:
-    """Serve on a free port as long as the context lasts."""
+    """Serve on a free port for the duration of the block."""
     endpoint = Endpoint()
 
     class Handler(BaseHTTPRequestHandler):
@@ -57,10 +57,10 @@ def serving() -> Iterator[Endpoint]:
             self.wfile.write(content)
 
         def log_message(self, format: str, *arguments: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
         def handle(self) -> None:
-            """Let a caller hang up."""
+            """Ignore clients that close the connection."""
             try:
                 super().handle()
             except (ConnectionError, BrokenPipeError):

@@ -1,4 +1,4 @@
-"""A real HTTP server on this machine that speaks OpenAI's API, and misbehaves on command."""
+"""A local HTTP server with OpenAI's chat API that can be made to misbehave."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Oracle = Callable[[str], bool]
 
 
 class Line(NamedTuple):
-    """A line that the model is shown."""
+    """A numbered line of a prompt."""
 
     number: int
     text: str
 
 
 def lines_in(request: Request) -> list[Line]:
-    """Read the numbered lines that a request shows."""
+    """Return the numbered lines in the prompt of a request."""
     return [Line(int(number), text) for number, text in NUMBERED.findall(request["messages"][1]["content"])]
 
 
@@ -40,7 +40,7 @@ def envelope(content: Any, **usage: Any) -> dict[str, Any]:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Counts and keeps what is asked, then does what the server is told to."""
+    """A request handler that records each request and then runs the server's behaviour."""
 
     protocol_version = "HTTP/1.1"
     server: Server
@@ -69,11 +69,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Server(ThreadingHTTPServer):
-    """The endpoint; it keeps all that it was asked."""
+    """An endpoint that keeps all requests it received."""
 
     daemon_threads = True
 
@@ -91,7 +91,7 @@ class Server(ThreadingHTTPServer):
         return self.script(number) if getattr(self.script, "by_number", False) else self.script  # type: ignore
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: a client that goes away is no fault."""
+        """Ignore errors: a client that goes away is not a fault."""
 
     @property
     def url(self) -> str:
@@ -117,7 +117,7 @@ def serving(behaviour: Behaviour | Callable[[int], Behaviour]) -> Iterator[Serve
 
 
 def in_turn(*behaviours: Behaviour) -> Callable[[int], Behaviour]:
-    """Do one after the other, and then the last for ever."""
+    """Return a script that runs the behaviours in turn and repeats the last one."""
 
     def script(number: int) -> Behaviour:
         return behaviours[min(number, len(behaviours)) - 1]
@@ -126,22 +126,22 @@ def in_turn(*behaviours: Behaviour) -> Callable[[int], Behaviour]:
     return script
 
 
-def saying(content: Any, **usage: Any) -> Behaviour:
-    """Answer with these words, whatever is asked."""
+def answering(content: Any, **usage: Any) -> Behaviour:
+    """Return a behaviour that answers every request with `content`."""
     return lambda handler, _: handler.send(200, json.dumps(envelope(content, **usage)).encode())
 
 
 def topics(starts: Oracle) -> Behaviour:
-    """Answer with the lines that an oracle says are starts, and count as `cl100k` does."""
+    """Return a behaviour that answers with the lines for which `starts` holds, and counts tokens in `cl100k`."""
 
     def behave(handler: Handler, request: Request) -> None:
         from spanwise.text.tokens import tokenizer_of
 
         count = tokenizer_of("cl100k").count
-        words = json.dumps({"starts": [line.number for line in lines_in(request) if starts(line.text)]})
+        content = json.dumps({"starts": [line.number for line in lines_in(request) if starts(line.text)]})
         sent = sum(count(message["content"]) for message in request["messages"])
-        usage = {"prompt_tokens": sent, "completion_tokens": count(words)}
-        handler.send(200, json.dumps(envelope(words, **usage)).encode())
+        usage = {"prompt_tokens": sent, "completion_tokens": count(content)}
+        handler.send(200, json.dumps(envelope(content, **usage)).encode())
 
     return behave
 
@@ -155,7 +155,7 @@ def raw(body: bytes) -> Behaviour:
 
 
 def half(handler: Handler, _: Request) -> None:
-    """Promise more than is sent, and close."""
+    """Announce more bytes than are sent, and close."""
     body = json.dumps(envelope('{"starts": [1]}')).encode()
     handler.send_response(200)
     handler.send_header("Content-Length", str(len(body)))
@@ -165,13 +165,13 @@ def half(handler: Handler, _: Request) -> None:
 
 
 def hang(handler: Handler, _: Request) -> None:
-    """Say nothing."""
+    """Never answer."""
     handler.server.over.wait(60)
     handler.close_connection = True
 
 
 def drip(handler: Handler, _: Request) -> None:
-    """Send a byte now and then, beginning with the status line."""
+    """Send one byte at a time with pauses, from the status line on."""
     for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nX-Long: " + b"a" * 10_000:
         handler.wfile.write(bytes([byte]))
         if handler.server.over.wait(0.05):
@@ -179,7 +179,7 @@ def drip(handler: Handler, _: Request) -> None:
 
 
 def drip_body(handler: Handler, _: Request) -> None:
-    """Send the head at once, and then a byte now and then."""
+    """Send the headers at once, then one byte at a time with pauses."""
     handler.send_response(200)
     handler.send_header("Content-Length", "100000")
     handler.end_headers()
@@ -188,14 +188,14 @@ def drip_body(handler: Handler, _: Request) -> None:
 
 
 def reset(handler: Handler, _: Request) -> None:
-    """Close the connection hard."""
+    """Reset the connection."""
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     handler.close_connection = True
     handler.connection.close()
 
 
 def endless(handler: Handler, _: Request) -> None:
-    """Send without end, as fast as it goes."""
+    """Send an endless body as fast as possible."""
     handler.send_response(200)
     handler.send_header("Transfer-Encoding", "chunked")
     handler.end_headers()
@@ -205,7 +205,7 @@ def endless(handler: Handler, _: Request) -> None:
 
 
 def slowly(seconds: float, behaviour: Behaviour) -> Behaviour:
-    """Take some time before doing something."""
+    """Return a behaviour that waits before it runs another."""
 
     def behave(handler: Handler, request: Request) -> None:
         time.sleep(seconds)

@@ -1,4 +1,4 @@
-"""How work grows with its input, counted in executed lines of Python: the same on every machine, however busy it is."""
+"""Assertions on how work grows with its input, counted in executed lines of Python: the same on every machine."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import spanwise
 _PACKAGE: Final = spanwise.__path__[0]
 _TIMES: Final = 4
 _SLACK: Final = 1.35  # a document four times as long has a few blocks, chunks or rows more than four times as many
-_FIXED: Final = 2_000  # lines that any input may cost besides
+_FIXED: Final = 2_000  # a constant number of lines, whatever the input
 
 
 def lines_of(work: Callable[[], object]) -> int:
-    """Return how many lines of this package `work` executes; a loop on one line counts once a round."""
+    """Return how many lines of this package `work` executes; a one-line loop counts once per iteration."""
     count = 0
 
     def local(_frame: FrameType, event: str, _argument: Any) -> Any:
@@ -38,6 +38,6 @@ def lines_of(work: Callable[[], object]) -> int:
 
 def assert_linear(work: Callable[[int], object], size: int) -> None:
     """Fail if input four times as large takes much more than four times the lines."""
-    work(size)  # what is loaded or cached once is no growth
+    work(size)  # loading and caching happen once and are not growth
     small, large = (lines_of(lambda many=many: work(many)) for many in (size, size * _TIMES))  # type: ignore[misc]
     assert large <= small * _TIMES * _SLACK + _FIXED, f"{small:,} lines, then {large:,}"

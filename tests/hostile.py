@@ -1,4 +1,4 @@
-"""Texts that break splitters: each function gives about as many characters as it is asked for."""
+"""Texts that break splitters: each function returns about the requested number of characters."""
 
 from __future__ import annotations
 

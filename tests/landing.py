@@ -1,7 +1,7 @@
-"""Where links with text fragments lead: pages served on this machine, opened in headless Chromium.
+"""Helpers that open links with text fragments in headless Chromium, on pages served locally.
 
-A script can't read what `::target-text` highlights. So the page paints it in a colour of its own, and a picture of the
-place where a chunk's first word stands shows whether that word is painted.
+A script can't read what `::target-text` highlights. So the page gives it a unique colour, and a screenshot of a chunk's
+first word shows whether that word is highlighted.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ from __future__ import annotations
 import io
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any, Final
 
 import pyromark
 from PIL import Image
-from playwright.sync_api import Page
+from playwright.sync_api import Error, Page
 
 from spanwise import Chunk
 from spanwise.documents.document import Document
 from spanwise.records.links.page_words import PageTokens
-from spanwise.records.links.visible_page import shown_stretches
+from spanwise.records.links.visible_page import visible_runs
 
 WIDTH: Final = 800
 PAINT: Final = (1, 254, 3)
-MARK: Final = "\ue000"  # stands before the first word of a chunk while places are looked up
+MARK: Final = "\ue000"  # put before the first word of each chunk to look up its position
 _FLAGS: Final = pyromark.Options
 OPTIONS: Final = (
     _FLAGS.ENABLE_TABLES | _FLAGS.ENABLE_STRIKETHROUGH | _FLAGS.ENABLE_TASKLISTS | _FLAGS.ENABLE_FOOTNOTES
@@ -101,7 +101,7 @@ SAME_ELEMENT: Final = """([xpath, css]) => {
 
 
 class Site:
-    """Pages that a server in a thread gives to the browser."""
+    """Pages served by a thread."""
 
     def __init__(self) -> None:
         self.pages: dict[str, str] = {}
@@ -127,7 +127,7 @@ class Site:
 
 @contextmanager
 def served() -> Iterator[Site]:
-    """Serve pages while they are looked at."""
+    """Serve pages for the duration of the block."""
     site = Site()
     thread = threading.Thread(target=site.server.serve_forever, daemon=True)
     thread.start()
@@ -144,51 +144,51 @@ def page_of(body: str) -> str:
 
 
 def rendered(document: Document, text: str) -> str:
-    """Render the Markdown of a document; front matter is for the renderer, not for the reader."""
+    """Return the Markdown of a document as HTML, without front matter, which no page shows."""
     first = document.blocks[0]
     return page_of(pyromark.html(text[first.end :] if first.kind == "front_matter" else text, options=OPTIONS))
 
 
 def missed(site: Site, page: Page, document: Document, chunks: Sequence[Chunk], name: str) -> tuple[list[str], int]:
-    """Open the link of every chunk, and give those that lead elsewhere, and how many there are."""
-    tokens, text = PageTokens(shown_stretches(document)), document.text
+    """Open the link of every chunk; return those that highlight something else, and the number of links."""
+    tokens, text = PageTokens(visible_runs(document)), document.text
     firsts = zip(chunks, tokens.firsts([(chunk.char_start, chunk.char_end) for chunk in chunks]), strict=True)
-    shown = [(chunk, tokens.positions[first]) for chunk, first in firsts if first is not None]
-    edges = [0, *(place for _, place in shown), len(text)]
+    visible = [(chunk, tokens.positions[first]) for chunk, first in firsts if first is not None]
+    edges = [0, *(position for _, position in visible), len(text)]
     site.pages[name] = rendered(document, MARK.join(text[start:end] for start, end in pairwise(edges)))
     page.goto(site.address(name))
     targets = page.evaluate(MARKED_PLACES)
-    assert len(targets) == len(shown), f"{name}: {len(targets)} of {len(shown)} places are on the page"
+    assert len(targets) == len(visible), f"{name}: {len(targets)} of {len(visible)} places are on the page"
     site.pages[name] = rendered(document, text)
     wrong = []
-    for number, ((chunk, _), target) in enumerate(zip(shown, targets, strict=True)):
+    for number, ((chunk, _), target) in enumerate(zip(visible, targets, strict=True)):
         url = chunk.navigation["url"]
         if not _is_painted(page, url.replace("#", f"?{number}#", 1), target):
             wrong.append(f"{name} {number}: {url} {chunk.normalized_text[:60]!r}")
-    return wrong, len(shown)
+    return wrong, len(visible)
 
 
 def misled(site: Site, page: Page, chunks: Sequence[Chunk], name: str, html: str) -> list[str]:
-    """Open the link of every chunk of a page that is served as it is, and give those that paint other words.
+    """Open the link of every chunk of a page served unchanged; return those that highlight other text.
 
-    The first letters of a chunk, as many of twelve as its element has, are looked for there: that knows nothing of how
+    The first letters of a chunk, at most twelve that its element has, are searched for there, independently of how
     links are made.
     """
     site.pages[name] = html.replace("</head>", f"<style>{STYLE}</style></head>", 1)
     wrong = []
     for number, chunk in enumerate(chunks):
         navigation = chunk.navigation
-        shown = navigation["highlight_metadata"]["text_fragment"]
-        words = "".join(letter for letter in shown if letter.isalnum())[:12]
+        fragment = navigation["highlight_metadata"]["text_fragment"]
+        letters = "".join(character for character in fragment if character.isalnum())[:12]
         page.goto(navigation["url"].replace("#", f"?{number}#", 1))
-        if not words or not _are_painted(page, navigation["css_selector_start"], words):
+        if not letters or not _are_painted(page, navigation["css_selector_start"], letters):
             wrong.append(f"{name} {number}: {navigation['url']} {chunk.normalized_text[:60]!r}")
     return wrong
 
 
-def _are_painted(page: Page, css: str, words: str) -> bool:
+def _are_painted(page: Page, css: str, letters: str) -> bool:
     for _ in range(6):
-        if any(_is_paint(page, box) for box in page.evaluate(FIRST_WORDS, [css, words])):
+        if any(_is_paint(page, box) for box in page.evaluate(FIRST_WORDS, [css, letters])):
             return True
         page.wait_for_timeout(30)
     return False
@@ -206,5 +206,14 @@ def _is_painted(page: Page, url: str, target: int) -> bool:
 
 
 def _is_paint(page: Page, box: Any) -> bool:
-    picture = Image.open(io.BytesIO(page.screenshot(clip=box))).convert("RGB")
+    picture = Image.open(io.BytesIO(_screenshot(page, box))).convert("RGB")
     return any(color == PAINT for _, color in picture.getcolors(picture.width * picture.height) or ())
+
+
+def _screenshot(page: Page, box: Any, tries: int = 5) -> bytes:
+    """Return a picture of a part of the page; on a busy machine Chromium now and then fails to take one."""
+    for _ in range(tries - 1):
+        with suppress(Error):
+            return page.screenshot(clip=box)
+        page.wait_for_timeout(200)
+    return page.screenshot(clip=box)

@@ -1,4 +1,4 @@
-"""What always holds (the laws), checked on records as a user receives them, with nothing of the product's own logic."""
+"""The laws that hold for every chunk, checked on records without any of the product's own logic."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def broken_laws(
     max_tokens: int | None,
     parent_tokens: int | None = None,
 ) -> list[str]:
-    """Name every law that these chunks break; where there are two levels, each keeps the laws for itself."""
+    """Return a message for every law that these chunks break; of two levels, each is checked by itself."""
     if not records or records[0]["strategy"] not in TWO_LEVELS:
         return _broken_on_one_level(document, records, tokenizer, max_tokens) + _numbers(records)
     children = [record for record in records if record["parent_id"] is not None]
@@ -49,8 +49,8 @@ def _broken_on_one_level(
     covered = bytearray(len(document.text))
     for record in records:
         name = f"chunk {record['chunk_index']}"
-        broken += [f"{name}: {words}" for words in _provenance(document, record)]
-        broken += [f"{name}: {words}" for words in _limit(document, record, tokenizer, max_tokens)]
+        broken += [f"{name}: {message}" for message in _provenance(document, record)]
+        broken += [f"{name}: {message}" for message in _limit(document, record, tokenizer, max_tokens)]
         for piece in record["pieces"]:
             if piece["role"] == "core":
                 if piece["start"] < reached:
@@ -65,7 +65,7 @@ def _broken_on_one_level(
 
 
 def _numbers(records: Sequence[dict[str, Any]]) -> list[str]:
-    """Find wrong numbers, and ids that two chunks share, over all levels together."""
+    """Return wrong numbers and duplicate ids, over all levels together."""
     broken = [f"chunk {at} is numbered otherwise" for at, record in enumerate(records) if record["chunk_index"] != at]
     for name in ("chunk_id", "content_id"):
         if len({record[name] for record in records}) != len(records):
@@ -74,19 +74,19 @@ def _numbers(records: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _nesting(records: Sequence[dict[str, Any]]) -> list[str]:
-    """Find children that don't follow their parent or reach out of it, and parents that their children don't fill."""
+    """Return children that don't follow their parent or exceed it, and parents that their children don't cover."""
     broken: list[str] = []
     parent: dict[str, Any] = {}
-    said: dict[str, list[str]] = {}
+    child_texts: dict[str, list[str]] = {}
     for record in records:
         name = f"chunk {record['chunk_index']}"
         if record["parent_id"] is None:
             parent = record
-            said[parent["chunk_id"]] = []
+            child_texts[parent["chunk_id"]] = []
         elif not parent or record["parent_id"] != parent["chunk_id"]:
             broken.append(f"{name}: doesn't follow its parent")
         else:
-            said[parent["chunk_id"]].append(record["normalized_text"])
+            child_texts[parent["chunk_id"]].append(record["normalized_text"])
             inside = parent["char_start"], parent["char_end"]
             if record["char_start"] < inside[0] or record["char_end"] > inside[1]:
                 broken.append(f"{name}: the core reaches out of the parent")
@@ -95,14 +95,14 @@ def _nesting(records: Sequence[dict[str, Any]]) -> list[str]:
                 if overlaps and not inside[0] <= piece["start"] < piece["end"] <= inside[1]:
                     broken.append(f"{name}: overlap reaches out of the parent")
     for record in records:
-        whole, parts = record["normalized_text"], said.get(record["chunk_id"])
+        whole, parts = record["normalized_text"], child_texts.get(record["chunk_id"])
         if parts is not None and "".join(whole.split()) != "".join("".join(parts).split()):
             broken.append(f"chunk {record['chunk_index']}: the children don't say what their parent says")
     return broken
 
 
 def by_leaf(document: Document) -> Document:
-    """Take lists and tables apart at every edge of an item or row; a mark alone goes with the item in it."""
+    """Split lists and tables at every edge of an item or row; a mark alone stays with the item nested in it."""
     leaves: list[Block] = []
     for block in document.blocks:
         parts = list(_all_parts(block.parts))
@@ -110,14 +110,14 @@ def by_leaf(document: Document) -> Document:
         parents = {part.start: part.parts[0].start for part in parts if part.parts}
         start = None
         for low, high in pairwise(edges):
-            words = document.text[low:high]
-            if not words.strip():
+            content = document.text[low:high]
+            if not content.strip():
                 continue
-            low += len(words) - len(words.lstrip())
+            low += len(content) - len(content.lstrip())
             start = low if start is None else start
-            if parents.get(low) == high and MARK_ALONE.fullmatch(words.strip()):
+            if parents.get(low) == high and MARK_ALONE.fullmatch(content.strip()):
                 continue
-            leaves.append(block._replace(start=start, end=low + len(words.strip())) if parts else block)
+            leaves.append(block._replace(start=start, end=low + len(content.strip())) if parts else block)
             start = None
     return replace(document, blocks=tuple(leaves))
 
@@ -171,10 +171,10 @@ def _limit(document: Document, record: dict[str, Any], tokenizer: Any, max_token
 
 def _coverage(document: Document, records: Sequence[dict[str, Any]], covered: bytearray) -> list[str]:
     broken, text = [], document.text
-    homes: dict[int, set[int]] = {}
+    chunks_of: dict[int, set[int]] = {}
     for record in records:
         for index in record["core_block_indices"]:
-            homes.setdefault(index, set()).add(record["chunk_index"])
+            chunks_of.setdefault(index, set()).add(record["chunk_index"])
     left_out = NEVER_CONTENT | LEFT_OUT_BY.get(records[0]["strategy"] if records else "structure", set())
     for index, block in enumerate(document.blocks):
         content = block.kind not in left_out
@@ -184,8 +184,8 @@ def _coverage(document: Document, records: Sequence[dict[str, Any]], covered: by
                     f"block {index} ({block.kind}): {text[position]!r} at {position} {'lost' if content else 'taken'}"
                 )
                 break
-        if block.kind == "figure" and len(homes.get(index, ())) != 1:
-            broken.append(f"figure {index} is in chunks {homes.get(index)}")
+        if block.kind == "figure" and len(chunks_of.get(index, ())) != 1:
+            broken.append(f"figure {index} is in chunks {chunks_of.get(index)}")
     return broken
 
 
@@ -194,8 +194,8 @@ def _identity(document: Document, records: Sequence[dict[str, Any]], owner: str)
     ids = [record["chunk_id"] for record in records]
     for at, record in enumerate(records):
         numbers = [record[name] for name in ("block_start_idx", "block_end_idx", "char_start", "char_end")]
-        words = ":".join([document.metadata.document_id + owner, *map(str, numbers)])
-        if record["chunk_id"] != hashlib.sha256(words.encode()).hexdigest():
+        key = ":".join([document.metadata.document_id + owner, *map(str, numbers)])
+        if record["chunk_id"] != hashlib.sha256(key.encode()).hexdigest():
             broken.append(f"chunk {at}: chunk_id is not made as promised")
         around = [ids[at - 1] if at else None, ids[at + 1] if at + 1 < len(ids) else None]
         if [record["prev_chunk_id"], record["next_chunk_id"]] != around:
@@ -210,7 +210,7 @@ def _identity(document: Document, records: Sequence[dict[str, Any]], owner: str)
 
 
 def _graphemes(document: Document, records: Sequence[dict[str, Any]], tokenizer: Any, most: int | None) -> list[str]:
-    """Find cuts inside a grapheme; one is allowed only if the grapheme doesn't fit beside the tags."""
+    """Return cuts inside a grapheme; one is allowed only if the grapheme doesn't fit after the prefix."""
     text = document.text
     clusters: dict[int, str] = {}
     position = 0
@@ -222,7 +222,7 @@ def _graphemes(document: Document, records: Sequence[dict[str, Any]], tokenizer:
     for record in records:
         prefix = record["embedding_text"].removesuffix(record["full_text"])
         for edge in [edge for piece in record["pieces"] for edge in (piece["start"], piece["end"])]:
-            # white space at an edge is trimmed whatever mark stands on it
+            # white space at an edge is trimmed even if a combining mark follows it
             if edge not in clusters or text[edge - 1].isspace() or text[edge].isspace():
                 continue
             if most is None or tokenizer.count(prefix + clusters[edge]) <= most:

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for Markdown of every kind of block, in many scripts, well and badly formed."""
+"""Hypothesis strategies for Markdown with every kind of block, in many scripts, well-formed and malformed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Web pages for the tests of `spanwise inspect`: one of everything, one that means harm, one of Confluence."""
+"""Web pages for the tests of `spanwise inspect`: one with every element, a hostile one, one of Confluence."""
 
 from __future__ import annotations
 

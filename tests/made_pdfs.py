@@ -1,4 +1,4 @@
-"""PDFs that the tests make, with the truth beside them: a sheet to draw on, and HTML printed by a browser."""
+"""PDFs made by the tests, with their expected blocks: drawn on a sheet, or printed from HTML by a browser."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from browsing import launched
 from spanwise import Document, Part
 
 WIDTH, HEIGHT = 595.0, 842.0
-LEFT, TOP, COLUMN = 72.0, 90.0, 400.0  # where text begins, and how wide it is
+LEFT, TOP, COLUMN = 72.0, 90.0, 400.0  # left and top edge of the text, and its width
 SIZE, LEADING = 10.0, 14.0
 _FONTS: Final = Path("/usr/share/fonts/truetype/dejavu")
 _NO_LINE_START: Final = "，。、；：！？）」』"
 _QUARTERS: Final = {1: (0, -1, 1, 0, 0, 1), 2: (-1, 0, 0, -1, 1, 1), 3: (0, 1, -1, 0, 1, 0)}
 
 
-class Told(NamedTuple):
-    """A block as it must be read."""
+class Expected(NamedTuple):
+    """A block that the reader is expected to return."""
 
     kind: str
     text: str
@@ -39,10 +39,10 @@ class Told(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A PDF and its blocks."""
+    """A PDF and its expected blocks."""
 
     data: bytes
-    blocks: tuple[Told, ...]
+    blocks: tuple[Expected, ...]
 
 
 def read_made(data: bytes, folder: Path, **given: Any) -> Document:
@@ -52,16 +52,17 @@ def read_made(data: bytes, folder: Path, **given: Any) -> Document:
     return spanwise.read(path, **given)
 
 
-def blocks_of(document: Document) -> tuple[Told, ...]:
-    """Give the blocks of a document as the truth is written; of a figure's name only page and number count."""
+def blocks_of(document: Document) -> tuple[Expected, ...]:
+    """Return the blocks of a document as expected blocks; of a figure's name only page and number are kept."""
     texts = [re.sub(r'src="[^"]*-(p\d+-\d+)', r'src="\1', document.text[b.start : b.end]) for b in document.blocks]
     return tuple(
-        Told(block.kind, text, block.page or 0, block.level) for block, text in zip(document.blocks, texts, strict=True)
+        Expected(block.kind, text, block.page or 0, block.level)
+        for block, text in zip(document.blocks, texts, strict=True)
     )
 
 
 def parts_of(document: Document, parts: Sequence[Part]) -> list[Any]:
-    """Give the texts of parts; one that has parts of its own as a pair."""
+    """Return the texts of parts; a part that has parts itself becomes a pair."""
     texts = [document.text[part.start : part.end] for part in parts]
     return [
         (text, parts_of(document, part.parts)) if part.parts else text for text, part in zip(texts, parts, strict=True)
@@ -69,13 +70,13 @@ def parts_of(document: Document, parts: Sequence[Part]) -> list[Any]:
 
 
 def markdown_table(rows: Sequence[Sequence[str]], *, head: bool = True) -> str:
-    """Write rows as Markdown does; the rows of a table that goes on over a page have no `head`."""
+    """Return rows as a Markdown table; the rows that continue on the next page have no `head`."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([lines[0], "| " + " | ".join(["---"] * len(rows[0])) + " |", *lines[1:]] if head else lines)
 
 
 def figure(caption: str = "", page: int = 1, count: int = 1) -> str:
-    """Write a figure."""
+    """Return the HTML of a figure."""
     inner = f"<figcaption>{caption}</figcaption>" if caption else ""
     return f'<figure><img src="p{page}-{count}.png">{inner}</figure>'
 
@@ -89,31 +90,31 @@ def _registered() -> None:
 
 @cache
 def picture() -> ImageReader:
-    """Make a picture that looks like nothing."""
+    """Return a small image with a meaningless pattern."""
     image = Image.new("RGB", (40, 30), (200, 220, 240))
     image.putdata([(7 * n % 256, 5 * n % 256, 3 * n % 256) for n in range(1200)])
     return ImageReader(image)
 
 
 class Sheet:
-    """A PDF that is drawn; `y` counts down from the top of the page, as text is read.
+    """A PDF drawn step by step; `y` grows from the top of the page downwards.
 
-    `rotation` is what the file says of the page, `quarter` how the text runs on the page as it is shown: both in
-    quarters clockwise.
+    `rotation` is the page's rotation in the file, `quarter` the direction of the text on the visible page: both in
+    clockwise quarter turns.
     """
 
     def __init__(self, language: str = "en", *, rotation: int = 0, quarter: int = 0, **options: Any) -> None:
-        """Begin with an empty page."""
+        """Start with an empty page."""
         _registered()
         self.language = language
-        self.told: list[Told] = []
+        self.expected: list[Expected] = []
         self.page = 1
         self.y = TOP
         self._rotation = rotation
         self._turn = (quarter - rotation) % 4
         self._buffer = io.BytesIO()
         self._size = (HEIGHT, WIDTH) if self._turn % 2 else (WIDTH, HEIGHT)
-        given = self._size[::-1] if rotation % 2 else self._size  # reportlab turns what it is given
+        given = self._size[::-1] if rotation % 2 else self._size  # reportlab swaps them for a rotated page
         self.canvas = Canvas(self._buffer, pagesize=given, invariant=1, pageCompression=0, **options)
         self._begin()
 
@@ -125,14 +126,14 @@ class Sheet:
             self.canvas.transform(a, b, c, d, e * width, f * height)
 
     def turn_page(self) -> None:
-        """Begin the next page."""
+        """Start the next page."""
         self.canvas.showPage()
         self._begin()
         self.page += 1
         self.y = TOP
 
     def font(self, *, bold: bool = False, mono: bool = False) -> str:
-        """Give the name of a font that has the letters of the language."""
+        """Return the name of a font that has the letters of the language."""
         if mono:
             return "DejaVuSansMono"
         if self.language == "zh":
@@ -140,24 +141,24 @@ class Sheet:
         return "DejaVuSans-Bold" if bold else "DejaVuSans"
 
     def width(self, text: str, size: float = SIZE, *, bold: bool = False, mono: bool = False) -> float:
-        """Measure a text."""
+        """Return the width of a text."""
         return float(stringWidth(text, self.font(bold=bold, mono=mono), size))
 
     def write(
         self, x: float, y: float, text: str, size: float = SIZE, *, bold: bool = False, mono: bool = False
     ) -> None:
-        """Write one line at a place."""
+        """Write one line at a position."""
         self.canvas.saveState()
         line = self.canvas.beginText(x, HEIGHT - y)
         line.setFont(self.font(bold=bold, mono=mono), size)
-        if bold and self.language == "zh":  # there is no bold font: its outlines are drawn as well
+        if bold and self.language == "zh":  # there is no bold font: the outlines are drawn too
             line.setTextRenderMode(2)
         line.textOut(text)
         self.canvas.drawText(line)
         self.canvas.restoreState()
 
     def wrapped(self, text: str, width: float, size: float = SIZE) -> list[str]:
-        """Break a text into lines; between words, in Chinese between characters."""
+        """Return a text as lines, broken between words, in Chinese between characters."""
         units = re.findall(rf".[{_NO_LINE_START}]*" if self.language == "zh" else r"\S+ ?", text)
         lines = [""]
         for unit in units:
@@ -174,25 +175,25 @@ class Sheet:
             self.write(x, self.y, line, size, bold=bold, mono=mono)
             self.y += LEADING * size / SIZE
 
-    def tell(self, kind: str, text: str, level: int | None = None) -> None:
-        """Say which block was drawn."""
-        self.told.append(Told(kind, text, self.page, level))
+    def expect(self, kind: str, text: str, level: int | None = None) -> None:
+        """Add a block that the reader should return for what was drawn."""
+        self.expected.append(Expected(kind, text, self.page, level))
 
     def heading(self, text: str, level: int, size: float = SIZE, *, bold: bool = False) -> None:
         """Write a heading with space around it."""
         self.y += 12
         self.lines([text], size=size, bold=bold)
         self.y += 6
-        self.tell("heading", "#" * level + " " + text, level)
+        self.expect("heading", "#" * level + " " + text, level)
 
     def paragraph(self, text: str, *, x: float = LEFT, width: float = COLUMN) -> None:
         """Write a paragraph and the space after it."""
         self.lines(self.wrapped(text, width), x=x)
         self.y += 8
-        self.tell("paragraph", text)
+        self.expect("paragraph", text)
 
     def item(self, mark: str, text: str, x: float, *, width: float = COLUMN) -> None:
-        """Write an item whose lines hang under its text; without a mark its bullet is drawn."""
+        """Write an item with a hanging indent; without a mark, a bullet is drawn."""
         if mark:
             self.write(x, self.y, mark)
         else:
@@ -200,27 +201,27 @@ class Sheet:
         self.lines(self.wrapped(text, width - (x + 18 - LEFT)), x=x + 18)
 
     def rule(self, x: float, y: float, width: float, height: float = 0) -> None:
-        """Draw a line, level or steep."""
+        """Draw a horizontal or vertical line."""
         self.canvas.setLineWidth(0.7)
         self.canvas.line(x, HEIGHT - y, x + width, HEIGHT - y - height)
 
     def picture(self, x: float, y: float, width: float, height: float) -> None:
-        """Put a picture on the page; `y` is its upper edge."""
+        """Draw an image; `y` is its top edge."""
         self.canvas.drawImage(picture(), x, HEIGHT - y - height, width, height)
 
     def done(self) -> Made:
-        """End the file."""
+        """Return the finished PDF and its expected blocks."""
         self.canvas.save()
-        return Made(self._buffer.getvalue(), tuple(self.told))
+        return Made(self._buffer.getvalue(), tuple(self.expected))
 
 
 def printed_all(pages: Mapping[str, tuple[str, Mapping[str, Any]]]) -> dict[str, bytes]:
-    """Print pages of HTML in one browser; each comes with the options of the printer."""
+    """Print HTML pages to PDF in one browser, each with its own print options."""
     done: dict[str, bytes] = {}
     with sync_playwright() as player, launched(player) as browser:
         page = browser.new_page()
         for name, (html, options) in pages.items():
             page.set_content(html)
             data = page.pdf(format="A4", prefer_css_page_size=True, **options)
-            done[name] = re.sub(rb"\(D:\d{14}", b"(D:20260131120000", data)  # the same bytes at any time
+            done[name] = re.sub(rb"\(D:\d{14}", b"(D:20260131120000", data)  # the same bytes at every run
     return done

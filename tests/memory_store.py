@@ -1,4 +1,4 @@
-"""A minimal store in memory: the reference that every real store must agree with."""
+"""A minimal in-memory store: the reference that every real store must agree with."""
 
 from __future__ import annotations
 
@@ -108,9 +108,8 @@ class MemoryTenant:
         return [self._stored_chunk(row) for row in self.rows.values() if row.entry.chunk_id in wanted]
 
     def _stored_chunk(self, row: Row) -> StoredChunk:
-        return StoredChunk(
-            row.key, row.document_id, row.entry.position, row.record, row.entry.lead, self.sources[row.document_id]
-        )
+        entry, source = row.entry, self.sources[row.document_id]
+        return StoredChunk(row.key, row.document_id, entry.position, row.record, entry.text_before, source)
 
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
         sources = [self.sources[name] for name in document_ids]
@@ -124,7 +123,7 @@ class MemoryTenant:
     def documents(self) -> Iterable[DocumentState]:
         for name, source in sorted(self.sources.items()):
             rows = [row for row in self.rows.values() if row.document_id == name]
-            yield DocumentState(name, source.fingerprint, len(rows), source.metadata.get("file_path"), source.place)
+            yield DocumentState(name, source.fingerprint, len(rows), source.metadata.get("file_path"), source.location)
 
     def passes(self, row: Row, filters: Filters) -> bool:
         metadata = self.sources[row.document_id].metadata
@@ -149,7 +148,7 @@ class MemoryTenant:
             ChunkState(
                 row.key,
                 row.entry.content_hash,
-                row.entry.words_hash,
+                row.entry.terms_hash,
                 record_hash(row.entry),
                 row.entry.vector is not None,
             )
@@ -161,7 +160,7 @@ class MemoryTenant:
         return {name: known[name] for name in content_hashes if name in known}
 
     def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
-        self.__dict__.pop("frequencies", None)  # counted before this change
+        self.__dict__.pop("frequencies", None)  # computed before this change
         for name in removed:
             self.sources.pop(name, None)
             self.rows = {key: row for key, row in self.rows.items() if row.document_id != name}
@@ -182,7 +181,7 @@ class MemoryTenant:
 
 @dataclass
 class MemoryStore:
-    """A store of tenants by name."""
+    """A store with its tenants by name."""
 
     readers: dict[str, MemoryTenant] = field(default_factory=dict)
     kept: Model | None = None

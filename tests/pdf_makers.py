@@ -1,4 +1,4 @@
-"""The PDFs that are drawn: one function a feature, in every language."""
+"""Drawn PDFs: one function per feature, in every language."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from made_pdfs import COLUMN, HEIGHT, LEADING, LEFT, SIZE, TOP, Made, Sheet, fig
 from pdf_texts import CODE, TEXTS
 
 TARGET: Final = "https://example.org/parts?a=1"
-MIDDLE: Final = 310.0  # where the right one of two columns begins
-COLUMNS: Final = (0.0, 130.0, 230.0)  # where the columns of a table begin
+MIDDLE: Final = 310.0  # left edge of the second of two columns
+COLUMNS: Final = (0.0, 130.0, 230.0)  # left edges of the columns of a table
 TABLE: Final = 360.0
 ROW: Final = 22.0
 
@@ -42,7 +42,7 @@ def headings_by_weight(language: str) -> Made:
 
 
 def headings_by_outline(language: str) -> Made:
-    """Headings that look like text: only the outline tells them."""
+    """Draw headings in the style of body text, known only from the outline."""
     sheet, texts = Sheet(language), TEXTS[language]
     titles = [(texts.title, 1), (texts.sections[0], 2), (texts.sections[1], 3), (texts.sections[2], 2)]
     for number, (title, level) in enumerate(titles):
@@ -59,7 +59,7 @@ def headings_by_outline(language: str) -> Made:
 
 
 def paragraphs(language: str) -> Made:
-    """One paragraph after the other with space between, over two pages."""
+    """Draw paragraphs separated by space, over two pages."""
     sheet, texts = Sheet(language), TEXTS[language]
     for body in texts.body[:2]:
         sheet.paragraph(body)
@@ -69,13 +69,13 @@ def paragraphs(language: str) -> Made:
 
 
 def indented_paragraphs(language: str) -> Made:
-    """Paragraphs that are told apart by their first line only."""
+    """Draw paragraphs separated only by the indentation of their first lines."""
     sheet, texts = Sheet(language), TEXTS[language]
     for body in texts.body:
         first = sheet.wrapped(body, COLUMN - 20)[0]
         sheet.lines([first], x=LEFT + 20)
         sheet.lines(sheet.wrapped(body[len(first) :].strip(), COLUMN))
-        sheet.tell("paragraph", body)
+        sheet.expect("paragraph", body)
     return sheet.done()
 
 
@@ -83,7 +83,7 @@ def hyphened(language: str) -> Made:
     sheet, texts = Sheet(language), TEXTS[language]
     lines, truth = texts.hyphened
     sheet.lines(lines)
-    sheet.tell("paragraph", truth)
+    sheet.expect("paragraph", truth)
     sheet.y += 8
     sheet.paragraph(texts.body[0])
     return sheet.done()
@@ -101,7 +101,7 @@ def _bullets(language: str, outer: str, inner: str) -> Made:
         (outer, texts.long_item, LEFT),
     ]:  # fmt: skip
         sheet.item(mark, text, x)
-    sheet.tell("list", f"- {first}\n  - {below}\n  - {beside}\n- {last}\n- {texts.long_item}")
+    sheet.expect("list", f"- {first}\n  - {below}\n  - {beside}\n- {last}\n- {texts.long_item}")
     sheet.y += 8
     sheet.paragraph(texts.body[1])
     return sheet.done()
@@ -116,16 +116,16 @@ def bullets_drawn(language: str) -> Made:
 
 
 def numbered(language: str) -> Made:
-    """Write steps with bullets below the second."""
+    """Draw a numbered list with nested items below the second."""
     sheet, texts = Sheet(language), TEXTS[language]
     sheet.paragraph(texts.body[0])
     below = texts.items[1]
     marks = [("1.", LEFT), ("2.", LEFT), ("a)", LEFT + 20), ("b)", LEFT + 20), ("3.", LEFT), ("4.", LEFT)]
-    said = [*texts.steps[:2], *below, texts.steps[2], texts.long_item]
-    for (mark, x), text in zip(marks, said, strict=True):
+    items = [*texts.steps[:2], *below, texts.steps[2], texts.long_item]
+    for (mark, x), text in zip(marks, items, strict=True):
         sheet.item(mark, text, x)
-    sheet.tell("list", "\n".join(
-        f"{'   ' if x > LEFT else ''}{mark} {text}" for (mark, x), text in zip(marks, said, strict=True)
+    sheet.expect("list", "\n".join(
+        f"{'   ' if x > LEFT else ''}{mark} {text}" for (mark, x), text in zip(marks, items, strict=True)
     ))  # fmt: skip
     sheet.y += 8
     sheet.paragraph(texts.body[1])
@@ -151,12 +151,12 @@ def _grid(sheet: Sheet, rows: int) -> None:
 
 
 def _tabled(language: str, draw: Callable[[Sheet, int], None], *, head: bool) -> Made:
-    """Put a table between two paragraphs."""
+    """Draw a table between two paragraphs."""
     sheet, texts = Sheet(language), TEXTS[language]
     sheet.paragraph(texts.body[0])
     draw(sheet, len(texts.rows))
     _cells(sheet, texts.rows, head=head)
-    sheet.tell("table", markdown_table(texts.rows))
+    sheet.expect("table", markdown_table(texts.rows))
     sheet.y += 24
     sheet.paragraph(texts.body[1])
     return sheet.done()
@@ -189,20 +189,20 @@ def borderless_table(language: str) -> Made:
 
 
 def _over_pages(language: str, *, repeated: bool, ruled: bool = True) -> Made:
-    """Draw a table over two pages; the first row of the second is its head again, or isn't."""
+    """Draw a table over two pages, with its head `repeated` on the second or not."""
     sheet, texts = Sheet(language), TEXTS[language]
     head, *body = texts.rows
     sheet.paragraph(texts.body[0])
     for start in (0, 20):
         rows = [[row[0], str(int(row[1]) + start + number), row[2]] for number, row in enumerate(body * 7)][:20]
-        shown = [head, *rows] if repeated or not start else rows
+        visible = [head, *rows] if repeated or not start else rows
         if start:
             sheet.turn_page()
             sheet.y = TOP
         if ruled:
-            _grid(sheet, len(shown))
-        _cells(sheet, shown, head=len(shown) > 20)
-        sheet.tell("table", markdown_table(shown, head=len(shown) > 20))
+            _grid(sheet, len(visible))
+        _cells(sheet, visible, head=len(visible) > 20)
+        sheet.expect("table", markdown_table(visible, head=len(visible) > 20))
     sheet.y += 24
     sheet.paragraph(texts.body[1])
     return sheet.done()
@@ -224,7 +224,7 @@ def borderless_table_over_pages(language: str) -> Made:
 
 
 def two_columns(language: str, *, across: bool = False, more: Callable[[Any], None] | None = None) -> Made:
-    """Write a title over two columns; a paragraph goes on in the right one. `across`: line by line over both."""
+    """Draw a title over two columns with a paragraph that continues in the second. `across`: line by line over both."""
     sheet, texts = Sheet(language), TEXTS[language]
     sheet.heading(texts.title, 1, 20)
     top, width = sheet.y, 210.0
@@ -232,14 +232,14 @@ def two_columns(language: str, *, across: bool = False, more: Callable[[Any], No
     lines, half = [*first, "", *second, "", *third], len(first) + 2
     left = [(LEFT, top + number * LEADING, line) for number, line in enumerate(lines[:half])]
     right = [(MIDDLE, top + number * LEADING, line) for number, line in enumerate(lines[half:])]
-    order = sorted([*left, *right], key=lambda place: (place[1], place[0])) if across else [*left, *right]
+    order = sorted([*left, *right], key=lambda entry: (entry[1], entry[0])) if across else [*left, *right]
     for x, y, line in order:
         if line:
             sheet.write(x, y, line)
     if more:
         more(sheet.canvas)
     for body in texts.body:
-        sheet.tell("paragraph", body)
+        sheet.expect("paragraph", body)
     return sheet.done()
 
 
@@ -248,7 +248,7 @@ def columns_written_across(language: str) -> Made:
 
 
 def furniture(language: str) -> Made:
-    """Four pages with a header, a footer and a number each."""
+    """Draw four pages, each with a header, a footer and a page number."""
     sheet, texts = Sheet(language), TEXTS[language]
     for number, body in enumerate((*texts.body, texts.noted[0] + texts.noted[1]), 1):
         sheet.write(LEFT, 40, texts.running[0], 8)
@@ -269,13 +269,13 @@ def footnoted(language: str) -> Made:
     x = LEFT + sheet.width(before)
     sheet.write(x, sheet.y - 4, "1", 6)
     sheet.write(x + sheet.width("1", 6), sheet.y, after)
-    sheet.tell("paragraph", f"{before}[^1]{after}")
+    sheet.expect("paragraph", f"{before}[^1]{after}")
     sheet.y += 24
     sheet.paragraph(texts.body[1])
     sheet.rule(LEFT, 690, 120)
     sheet.write(LEFT, 700, "1", 5)
     sheet.write(LEFT + 5, 704, texts.note, 8)
-    sheet.tell("paragraph", f"[^1]: {texts.note}")
+    sheet.expect("paragraph", f"[^1]: {texts.note}")
     return sheet.done()
 
 
@@ -286,7 +286,7 @@ def coded(language: str) -> Made:
     for line in CODE.split("\n"):
         indent = len(line) - len(line.lstrip())
         sheet.lines([line.lstrip()], x=LEFT + indent * step, mono=True)
-    sheet.tell("code", f"```\n{CODE}\n```")
+    sheet.expect("code", f"```\n{CODE}\n```")
     sheet.y += 10
     sheet.paragraph(texts.body[1])
     return sheet.done()
@@ -297,14 +297,14 @@ def pictured(language: str) -> Made:
     sheet.paragraph(texts.body[0])
     sheet.picture(LEFT, sheet.y, 200, 150)
     sheet.write(LEFT, sheet.y + 166, texts.caption, 9)
-    sheet.tell("figure", figure(texts.caption))
+    sheet.expect("figure", figure(texts.caption))
     sheet.y += 200
     sheet.paragraph(texts.body[1])
     return sheet.done()
 
 
 def linked(language: str) -> Made:
-    """Write a link in a sentence, and what the file says of itself."""
+    """Draw a link in a sentence, and set the file's metadata."""
     sheet, texts = Sheet(language, lang=language), TEXTS[language]
     sheet.canvas.setTitle(texts.title)
     sheet.canvas.setAuthor(texts.author)
@@ -312,14 +312,14 @@ def linked(language: str) -> Made:
     before, link, after = texts.linked
     between = "" if language == "zh" else " "
     x = LEFT
-    for words in (before, link, after):
-        sheet.write(x, sheet.y, words)
-        width = sheet.width(words)
-        if words == link:
+    for text in (before, link, after):
+        sheet.write(x, sheet.y, text)
+        width = sheet.width(text)
+        if text == link:
             corners = (x, HEIGHT - sheet.y - 3, x + width, HEIGHT - sheet.y + SIZE)
             sheet.canvas.linkURL(TARGET, corners)
         x += width + sheet.width(between)
-    sheet.tell("paragraph", between.join(texts.linked))
+    sheet.expect("paragraph", between.join(texts.linked))
     return sheet.done()
 
 
@@ -336,5 +336,5 @@ MAKERS: Final[dict[str, Callable[[str], Made]]] = {
 
 @cache
 def made(name: str, language: str) -> Made:
-    """Make a PDF once."""
+    """Return a drawn PDF; each is made once."""
     return MAKERS[name](language)

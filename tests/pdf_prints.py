@@ -1,4 +1,4 @@
-"""The PDFs that a browser prints: with tags and without, in every language."""
+"""PDFs printed by a browser: tagged and untagged, in every language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from PIL import Image
 
-from made_pdfs import Made, Told, figure, markdown_table, printed_all
+from made_pdfs import Expected, Made, figure, markdown_table, printed_all
 from pdf_makers import TARGET
 from pdf_texts import CODE, LANGUAGES, TEXTS
 
@@ -25,14 +25,14 @@ td, th { border: 1px solid black; padding: 4px 8px; text-align: left } table { b
 
 
 class Page(NamedTuple):
-    """A page before it is printed, its blocks, and what it asks of the printer."""
+    """A page to print, its expected blocks, and its print options."""
 
     html: str
-    blocks: tuple[Told, ...]
+    blocks: tuple[Expected, ...]
     options: dict[str, Any]
 
 
-def _page(language: str, body: str, *blocks: Told, **options: Any) -> Page:
+def _page(language: str, body: str, *blocks: Expected, **options: Any) -> Page:
     title = escape(TEXTS[language].title)
     html = f'<!doctype html><html lang="{language}"><title>{title}</title><style>{_STYLE}</style><body>{body}'
     return Page(html, blocks, options)
@@ -55,7 +55,7 @@ def _picture() -> str:
 
 
 def handbook(language: str, *, tagged: bool = True) -> Page:
-    """Print a little of everything."""
+    """Return a page with a little of everything."""
     texts = TEXTS[language]
     first, (below, beside), last = texts.items
     body = f"""
@@ -71,15 +71,15 @@ def handbook(language: str, *, tagged: bool = True) -> Page:
     <figure><img src="{_picture()}" width="200" height="150"><figcaption>{texts.caption}</figcaption></figure>
     """
     blocks = (
-        Told("heading", f"# {texts.title}", 1, 1), Told("paragraph", texts.body[0]),
-        Told("heading", f"## {texts.sections[0]}", 1, 2),
-        Told("list", f"- {first}\n  - {below}\n  - {beside}\n- {last}\n- {texts.long_item}"),
-        Told("paragraph", texts.body[1]),
-        Told("heading", f"## {texts.sections[1]}", 2, 2),
-        Told("list", "\n".join(f"{number}. {step}" for number, step in enumerate(texts.steps, 1)), 2),
-        Told("table", markdown_table(texts.rows), 2),
-        Told("heading", f"### {texts.sections[2]}", 2, 3), Told("paragraph", texts.body[2], 2),
-        Told("code", f"```\n{CODE}\n```", 2), Told("figure", figure(texts.caption, 2), 2),
+        Expected("heading", f"# {texts.title}", 1, 1), Expected("paragraph", texts.body[0]),
+        Expected("heading", f"## {texts.sections[0]}", 1, 2),
+        Expected("list", f"- {first}\n  - {below}\n  - {beside}\n- {last}\n- {texts.long_item}"),
+        Expected("paragraph", texts.body[1]),
+        Expected("heading", f"## {texts.sections[1]}", 2, 2),
+        Expected("list", "\n".join(f"{number}. {step}" for number, step in enumerate(texts.steps, 1)), 2),
+        Expected("table", markdown_table(texts.rows), 2),
+        Expected("heading", f"### {texts.sections[2]}", 2, 3), Expected("paragraph", texts.body[2], 2),
+        Expected("code", f"```\n{CODE}\n```", 2), Expected("figure", figure(texts.caption, 2), 2),
     )  # fmt: skip
     return _page(language, body, *blocks, tagged=tagged, outline=tagged)
 
@@ -89,22 +89,22 @@ def untagged_handbook(language: str) -> Page:
 
 
 def leaflet(language: str) -> Page:
-    """Print two columns, then narrow lines: with a link over several of them, and words that may be cut."""
+    """Return two columns, then narrow lines: with a link over several of them, and words that may be hyphenated."""
     texts = TEXTS[language]
     before, link, after = texts.linked
     between = "" if language == "zh" else " "
     lines, flowing = texts.hyphened
     soft = flowing if language == "zh" else f"{lines[0][:-1]}&shy;{lines[1]} {lines[2]}{lines[3]}"
     body = f"""
-    <h1>{texts.title}</h1><div class="two">{"".join(f"<p>{said}</p>" for said in texts.body)}</div>
+    <h1>{texts.title}</h1><div class="two">{"".join(f"<p>{text}</p>" for text in texts.body)}</div>
     <h2 class="new">{texts.sections[0]}</h2>
     <p style="width: 15em">{before}{between}<a href="{TARGET}">{link}</a>{between}{after}</p>
     <p style="width: 15em">{soft}</p>
     """
     blocks = (
-        Told("heading", f"# {texts.title}", 1, 1), *(Told("paragraph", said) for said in texts.body),
-        Told("heading", f"## {texts.sections[0]}", 2, 2), Told("paragraph", between.join(texts.linked), 2),
-        Told("paragraph", flowing, 2),
+        Expected("heading", f"# {texts.title}", 1, 1), *(Expected("paragraph", text) for text in texts.body),
+        Expected("heading", f"## {texts.sections[0]}", 2, 2), Expected("paragraph", between.join(texts.linked), 2),
+        Expected("paragraph", flowing, 2),
     )  # fmt: skip
     return _page(language, body, *blocks, tagged=True)
 
@@ -115,13 +115,13 @@ def untagged_leaflet(language: str) -> Page:
 
 
 def long_rows(language: str) -> list[tuple[str, ...]]:
-    """Give the rows of the table that goes over pages, its head first."""
+    """Return the rows of the table that spans pages, its head first."""
     head, *rows = TEXTS[language].rows
-    return [head, *((name, str(number), place) for number, (name, _, place) in enumerate(rows * 15, 1001))]
+    return [head, *((name, str(number), site) for number, (name, _, site) in enumerate(rows * 15, 1001))]
 
 
 def long_table(language: str) -> Page:
-    """Print a table over two pages; the browser repeats its head."""
+    """Return a table over two pages; the browser repeats its head."""
     body = f"<p>{TEXTS[language].body[0]}</p>{_table(long_rows(language))}"
     return _page(language, body, tagged=False)
 
@@ -132,16 +132,16 @@ def tagged_long_table(language: str) -> Page:
 
 
 def furnished(language: str) -> Page:
-    """Print three pages with a header and a footer."""
+    """Return three pages with a header and a footer."""
     texts = TEXTS[language]
     small = 'style="font-size: 8px; width: 100%; text-align: center"'
     body = "".join(
-        f'<h2 class="new">{title}</h2><p>{said}</p>' for title, said in zip(texts.sections, texts.body, strict=True)
+        f'<h2 class="new">{title}</h2><p>{text}</p>' for title, text in zip(texts.sections, texts.body, strict=True)
     )
     blocks = [
-        told
-        for number, (title, said) in enumerate(zip(texts.sections, texts.body, strict=True), 1)
-        for told in (Told("heading", f"## {title}", number, 2), Told("paragraph", said, number))
+        block
+        for number, (title, text) in enumerate(zip(texts.sections, texts.body, strict=True), 1)
+        for block in (Expected("heading", f"## {title}", number, 2), Expected("paragraph", text, number))
     ]
     number = texts.page.format('<span class="pageNumber"></span>')
     return _page(
@@ -156,7 +156,7 @@ def furnished(language: str) -> Page:
 
 
 def merged_table(language: str) -> Page:
-    """Print a table with cells over two columns and over two rows, and one that has several lines."""
+    """Return a table with cells that span two columns and two rows, and one with several lines."""
     texts = TEXTS[language]
     (one, two, three), first, second, _ = texts.rows
     body = f"""<p>{texts.body[0]}</p><table style="width: 300px">
@@ -168,8 +168,12 @@ def merged_table(language: str) -> Page:
         (one, two, three), (first[0], first[1], texts.long_item), ("", second[1], second[2]),
         (texts.items[0], "", texts.items[2]),
     )  # fmt: skip
-    told = (Told("paragraph", texts.body[0]), Told("table", markdown_table(rows)), Told("paragraph", texts.body[1]))
-    return _page(language, body, *told, tagged=True)
+    blocks = (
+        Expected("paragraph", texts.body[0]),
+        Expected("table", markdown_table(rows)),
+        Expected("paragraph", texts.body[1]),
+    )
+    return _page(language, body, *blocks, tagged=True)
 
 
 def untagged_merged_table(language: str) -> Page:
@@ -178,37 +182,37 @@ def untagged_merged_table(language: str) -> Page:
 
 
 LONG_CODE: Final = f"{CODE}\n\n\n# next\nfor gauge in gauges:\n    if gauge:\n        print(mean(*gauge))"
-_SAID: Final = TEXTS["en"].body
+_BODY: Final = TEXTS["en"].body
 _CODE_PAGE: Final = (
-    f'<p>{_SAID[0]}</p><pre style="font-size: 10pt; line-height: 1.2">{LONG_CODE}</pre><p>{_SAID[1]}</p>'
+    f'<p>{_BODY[0]}</p><pre style="font-size: 10pt; line-height: 1.2">{LONG_CODE}</pre><p>{_BODY[1]}</p>'
 )
 SINGLE: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "tags against looks": (
-        f"""<h2 style="font-size: 11pt; font-weight: normal">Small but a heading</h2><p>{_SAID[0]}</p>
-        <p style="font-size: 16pt">{_SAID[2]}</p><p>{_SAID[1]}</p>""",
+        f"""<h2 style="font-size: 11pt; font-weight: normal">Small but a heading</h2><p>{_BODY[0]}</p>
+        <p style="font-size: 16pt">{_BODY[2]}</p><p>{_BODY[1]}</p>""",
         {"tagged": True},
     ),
     "link in a table": (
-        f"""<p>{_SAID[0]}</p><table><tr><th>Pump</th><th>Page</th></tr>
+        f"""<p>{_BODY[0]}</p><table><tr><th>Pump</th><th>Page</th></tr>
         <tr><td>Anna</td><td><a href="{TARGET}">of Anna</a></td></tr><tr><td>Berta</td><td>none</td></tr></table>""",
         {"tagged": True},
     ),
-    "underlined": ("".join(f"<p>{said[:60]}<u>{said[60:90]}</u>{said[90:]}</p>" for said in _SAID), {"tagged": False}),
+    "underlined": ("".join(f"<p>{text[:60]}<u>{text[60:90]}</u>{text[90:]}</p>" for text in _BODY), {"tagged": False}),
     "code": (_CODE_PAGE, {"tagged": False}),
     "tagged code": (_CODE_PAGE, {"tagged": True}),
     "name of code": (
-        f"<p>Call <code>mean(left, right)</code> for the mean of both values. {_SAID[0]}</p><p>{_SAID[1]}</p>",
+        f"<p>Call <code>mean(left, right)</code> for the mean of both values. {_BODY[0]}</p><p>{_BODY[1]}</p>",
         {"tagged": False},
     ),
 }
 
 
 def emphasized(language: str) -> Page:
-    """Print paragraphs that begin or end in bold."""
+    """Return paragraphs that begin or end in bold."""
     texts = TEXTS[language]
-    said = [(texts.sections[0] + ":", texts.body[0]), (texts.body[1], texts.steps[0])]
-    body = f"<p><b>{said[0][0]}</b> {said[0][1]}</p><p>{said[1][0]} <b>{said[1][1]}</b></p>"
-    return _page(language, body, *(Told("paragraph", " ".join(pair)) for pair in said), tagged=False)
+    pairs = [(texts.sections[0] + ":", texts.body[0]), (texts.body[1], texts.steps[0])]
+    body = f"<p><b>{pairs[0][0]}</b> {pairs[0][1]}</p><p>{pairs[1][0]} <b>{pairs[1][1]}</b></p>"
+    return _page(language, body, *(Expected("paragraph", " ".join(pair)) for pair in pairs), tagged=False)
 
 
 PRINTS: Final[dict[str, Callable[[str], Page]]] = {
@@ -229,10 +233,10 @@ def _all() -> dict[str, Made]:
 
 
 def printed(name: str, language: str) -> Made:
-    """Give a printed PDF; the first call prints all of them."""
+    """Return a printed PDF; the first call prints all of them."""
     return _all()[f"{name}.{language}"]
 
 
 def printed_page(name: str) -> bytes:
-    """Give one of the single pages."""
+    """Return the PDF of one of the `SINGLE` pages."""
     return _all()[name].data

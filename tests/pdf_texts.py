@@ -1,4 +1,4 @@
-"""What the made PDFs say, in five languages: every maker draws these words, every test expects them."""
+"""The texts of the made PDFs, in five languages: every maker draws them, every test expects them."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import NamedTuple
 
 
 class Texts(NamedTuple):
-    """The words of one language; each paragraph is longer than two lines of a page."""
+    """The texts of one language; each paragraph is longer than two lines of a page."""
 
     title: str
     sections: tuple[str, str, str]
     body: tuple[str, str, str]
-    items: tuple[str, tuple[str, str], str]  # the second stands below the first
+    items: tuple[str, tuple[str, str], str]  # the second is nested below the first
     long_item: str
     steps: tuple[str, str, str]
     rows: tuple[tuple[str, ...], ...]  # the first is the head
     caption: str
-    noted: tuple[str, str]  # a footnote's mark stands between them
+    noted: tuple[str, str]  # a footnote's mark is between them
     note: str
     running: tuple[str, str]  # header and footer
-    page: str  # before and after the page's number
+    page: str  # text around the page number
     linked: tuple[str, str, str]  # the second is a link
-    hyphened: tuple[tuple[str, ...], str]  # lines, and how they read
+    hyphened: tuple[tuple[str, ...], str]  # lines, and their text without the line breaks
     author: str
 
 

@@ -1,4 +1,4 @@
-"""A PDF made with reportlab, and the Document that a reader would make of it: every block with its box."""
+"""A PDF made with reportlab, and the Document that a reader would return for it: every block with its box."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _RUNNING: Final = "Norvelda Instruments · Annual report"
 
 
 class MadePdf:
-    """Draws blocks and keeps their text and boxes, in the same statement."""
+    """A PDF under construction, with the text and boxes of the blocks drawn so far."""
 
     def __init__(self, path: Path) -> None:
-        """Begin a file."""
+        """Start a file."""
         self.path = path
         self._canvas = Canvas(str(path), pagesize=A4, invariant=True)
         self._text = ""
@@ -32,12 +32,12 @@ class MadePdf:
         self._headings: tuple[str, ...] = ()
 
     def page(self, *blocks: tuple[str, str], chart: bool = False) -> None:
-        """Draw a page with a running head, its blocks from the top down, and perhaps a chart."""
+        """Draw a page with a running head, its blocks from top to bottom, and optionally a chart."""
         number = len(self._pages) + 1
         self._running(number)
         start, top = len(self._text) + (2 if self._pages else 0), 90.0
-        for kind, words in blocks:
-            top = self._block(kind, words, number, top)
+        for kind, text in blocks:
+            top = self._block(kind, text, number, top)
         if chart:
             self._chart()
         start = min(start, len(self._text))
@@ -45,7 +45,7 @@ class MadePdf:
         self._canvas.showPage()
 
     def finish(self, **metadata: Any) -> Document:
-        """Write the file and give the document."""
+        """Write the file and return the document."""
         self._canvas.save()
         about = Metadata(document_id="made", source_type="pdf", file_path=self.path.name, **metadata)
         return Document(self._text, tuple(self._blocks), tuple(self._pages), about, tuple(self._left_out))
@@ -56,18 +56,18 @@ class MadePdf:
         box = [_LEFT, 40, _LEFT + stringWidth(_RUNNING, "Helvetica", 8), 51]
         self._left_out.append(LeftOut("page header", _RUNNING, {"page": number, "bbox": box}))
 
-    def _block(self, kind: str, words: str, number: int, top: float) -> float:
+    def _block(self, kind: str, text: str, number: int, top: float) -> float:
         font, size, leading = _STYLES[kind]
         self._canvas.setFont(font, size)
-        lines = _wrapped(words, font, size)
-        for place, line in enumerate(lines):
-            self._canvas.drawString(_LEFT, A4[1] - top - (place + 0.8) * leading, line)
+        lines = _wrapped(text, font, size)
+        for index, line in enumerate(lines):
+            self._canvas.drawString(_LEFT, A4[1] - top - (index + 0.8) * leading, line)
         bottom = top + len(lines) * leading
         self._text += "\n\n" if self._text else ""
         start = len(self._text)
-        self._text += words
+        self._text += text
         if kind == "heading":
-            self._headings = (words,)
+            self._headings = (text,)
         source = {"page": number, "bbox": [_LEFT - 2, top, _LEFT + _WIDTH + 2, bottom + 2]}
         level = 1 if kind == "heading" else None
         block = Block(kind, start, len(self._text), self._headings, level, number, source_ref=source)
@@ -75,15 +75,15 @@ class MadePdf:
         return bottom + 12
 
     def _chart(self) -> None:
-        for place in range(24):
-            self._canvas.setFillColor(Color(place / 24, 0.45, 1 - place / 24))
-            self._canvas.rect(_LEFT + place * 18, 80, 14, 40 + (place * 37) % 90, stroke=0, fill=1)
+        for index in range(24):
+            self._canvas.setFillColor(Color(index / 24, 0.45, 1 - index / 24))
+            self._canvas.rect(_LEFT + index * 18, 80, 14, 40 + (index * 37) % 90, stroke=0, fill=1)
         self._canvas.setFillColor(Color(0, 0, 0))
 
 
-def _wrapped(words: str, font: str, size: float) -> list[str]:
+def _wrapped(text: str, font: str, size: float) -> list[str]:
     lines = [""]
-    for word in words.split():
+    for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
         if stringWidth(longer, font, size) > _WIDTH:
             lines.append(word)
@@ -97,8 +97,8 @@ def report(path: Path, pages: int = 3) -> Document:
     made = MadePdf(path)
     for number in range(1, pages + 1):
         sentences = [
-            f"The year's {word} grew by {number * 3 + place} percent, which nobody at the table had expected."
-            for place, word in enumerate(("revenue", "order book", "head count", "scrap rate", "travel budget") * 3)
+            f"The year's {word} grew by {number * 3 + index} percent, which nobody at the table had expected."
+            for index, word in enumerate(("revenue", "order book", "head count", "scrap rate", "travel budget") * 3)
         ]
         made.page(
             ("heading", f"Chapter {number}"),

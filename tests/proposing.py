@@ -1,4 +1,4 @@
-"""Somebody who proposes topics without a network: often right, sometimes nonsense, and always the same."""
+"""A deterministic proposer for `smart` without a network: mostly valid answers, some nonsense."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def moody(window: Window) -> Sequence[int]:
-    """Start a topic at about every third line; of every fourth window say something that can't be."""
+    """Start a topic at about every third line; answer every fourth window with nonsense."""
     mood = crc32("\n".join(window.lines).encode("utf-8", "replace"))
     starts = [number for number, line in enumerate(window.lines, 1) if crc32(line.encode("utf-8", "replace")) % 3 == 0]
     nonsense: list[Any] = [[0], [3, 1], [len(window.lines) + 1], ["1"], [True], None, [1, 1], {"starts": []}]
@@ -19,5 +19,5 @@ def moody(window: Window) -> Sequence[int]:
 
 
 def offline(strategy: str) -> dict[str, Any]:
-    """Give what `spanwise.chunk` needs more for this strategy, so that nobody else is asked."""
+    """Return the extra arguments of `spanwise.chunk` that keep this strategy from using the network."""
     return {"proposer": moody} if strategy == "smart" else {}

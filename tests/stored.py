@@ -1,4 +1,4 @@
-"""Documents for stores: small ones whose words and vectors are easy to foresee."""
+"""Small documents for store tests, with predictable terms and vectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MODEL = Model("of-words", 16)
 
 
 class WordEmbedder:
-    """An embedder that adds up a direction for every word: texts with the same words are near to each other."""
+    """An embedder that sums a direction for every word: texts with the same words are close to each other."""
 
     def __init__(self, name: str = MODEL.name, dimension: int = MODEL.dimension) -> None:
         self.name, self.dimension = name, dimension
@@ -45,8 +45,8 @@ def _direction(word: str, dimension: int) -> NDArray[np.float32]:
 EMBEDDER = WordEmbedder()
 
 
-def hashed(words: str) -> str:
-    return hashlib.sha256(words.encode()).hexdigest()
+def hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def vector_of(text: str) -> NDArray[np.float32]:
@@ -56,7 +56,7 @@ def vector_of(text: str) -> NDArray[np.float32]:
 def entry(
     text: str, position: int = 0, *, name: str = "", vectors: bool = True, kind: str = "paragraph", parent: str = ""
 ) -> Entry:
-    """Give a chunk whose terms are its words."""
+    """Return a chunk whose terms are its words."""
     chunk_id = hashed(f"{name}:{position}:{text}")
     record = {"chunk_id": chunk_id, "normalized_text": text, "chunk_type": kind, "embedding_text": text}
     return Entry(
@@ -67,7 +67,7 @@ def entry(
 
 
 def parent_entry(text: str, position: int, name: str) -> Entry:
-    """Give a chunk that is handed out, but never searched for."""
+    """Return a parent chunk, which is fetched but never searched for."""
     chunk_id = hashed(f"parent {name}:{position}")
     record = orjson.dumps({"chunk_id": chunk_id, "normalized_text": text})
     return Entry(record, "", hashed(f"parent {text}"), "", chunk_id, None, "mixed", position)
@@ -79,6 +79,6 @@ def source(name: str, fingerprint: str = "1", links: Sequence[str] = (), **metad
 
 
 def document(name: str, *texts: str, vectors: bool = True, **metadata: Any) -> StoreChange:
-    """Give a new document of some chunks."""
-    entries = (entry(text, place, name=name, vectors=vectors) for place, text in enumerate(texts))
+    """Return a change that adds a document with these chunks."""
+    entries = (entry(text, position, name=name, vectors=vectors) for position, text in enumerate(texts))
     return StoreChange(source(name, **metadata), tuple(entries))

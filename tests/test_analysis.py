@@ -1,4 +1,4 @@
-"""What one types finds what stands in the text, whatever its inflection, script or spelling."""
+"""Text analysis: queries match the text whatever its inflection, script or spelling."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_inflections_are_found(language: str, floor: int) -> None:
 
 @pytest.mark.parametrize(("language", "ceiling"), [("en", 3), ("pl", 0), ("de", 1), ("ru", 3)])
 def test_other_words_are_not_found(language: str, ceiling: int) -> None:
-    """What Snowball makes one of (`import` and `important`) stays one; other languages' stems add nothing to it."""
+    """Words that Snowball merges (`import` and `important`) stay merged; other languages' stems add nothing."""
     listed = pairs(APART, language)
     wrong = [pair for pair in listed if finds(pair[0].lower(), pair[1], language) or finds(*pair[::-1], language)]
     assert len(listed) >= 15
@@ -62,7 +62,7 @@ def test_other_words_are_not_found(language: str, ceiling: int) -> None:
         ("Dokument", "dokumentów", "pl"),
     ],
 )
-def test_the_contract_s_own_examples(query: str, text: str, language: str) -> None:
+def test_examples_of_the_contract(query: str, text: str, language: str) -> None:
     assert finds(query, text, language)
 
 
@@ -135,7 +135,7 @@ def test_other_words_inside_sentences(query: str, sentence: str) -> None:
         ("문서", "문서를 읽다"),
     ],
 )
-def test_what_people_type(query: str, text: str) -> None:
+def test_typical_queries_are_found(query: str, text: str) -> None:
     assert finds_all(query, text, "en") or (finds(query, text, "en") and len(query_words(query)) > 1)
 
 
@@ -151,12 +151,12 @@ def test_what_people_type(query: str, text: str) -> None:
         ("100", "1000"),
     ],
 )
-def test_what_is_something_else(query: str, text: str) -> None:
+def test_similar_queries_are_not_found(query: str, text: str) -> None:
     assert not finds(query, text, "en")
 
 
 def test_a_word_finds_documents_of_every_language() -> None:
-    """The query's language isn't known, and a document's may have been guessed wrongly."""
+    """The query's language is unknown, and a document's may have been guessed wrongly."""
     for language in [*LANGUAGES, "zh", "ja", "fr", None]:
         assert finds("kubernetes", "Kubernetes", language)
         assert finds("препарат", "препарат", language)
@@ -176,14 +176,14 @@ def test_unknown_languages_are_folded_and_no_more() -> None:
     assert document_terms("文書 Ok", "xx") == ["文", "書", "文書", "ok"]
 
 
-def test_german_capitals_tell_nouns_from_verbs() -> None:
+def test_german_capitals_distinguish_nouns_from_verbs() -> None:
     assert document_terms("Er sucht", "de")[-1] != document_terms("die Sucht", "de")[-1]
     assert finds("sucht", "die Sucht", "de")
     assert finds("sucht", "wir suchen", "de")
 
 
 def test_terms_are_the_same_on_every_machine() -> None:
-    """If this fails, ANALYSER goes up: what was indexed before is not found by what is asked now."""
+    """If this fails, raise ANALYSER: existing indexes no longer match new queries."""
     assert ANALYSER == "1"
     text = "The mice wrote v1.2.3 of kube-proxy in C++; 1,000 docs."
     assert document_terms(text, "en") == [
@@ -202,7 +202,7 @@ def test_words_of_a_query_come_once_and_in_order() -> None:
     assert all(len(set(word.terms)) == len(word.terms) > 0 for word in words)
 
 
-def test_languages_that_nobody_wrote_in_may_be_left_out() -> None:
+def test_unused_languages_may_be_left_out() -> None:
     (word,) = query_words("dokumentów", languages={"pl"})
     assert word.terms == ("en:dokumentów", "pl:dokument", "dokumentów")
 
@@ -233,7 +233,7 @@ def test_any_query_is_text(query: str) -> None:
         ("nothing", "", []),
     ],
 )
-def test_places_are_those_of_the_original(text: str, query: str, expected: list[str]) -> None:
+def test_positions_refer_to_the_original(text: str, query: str, expected: list[str]) -> None:
     language = "ja" if query and ord(query[0]) > 0x3000 else "de" if query == "dokument" else "en"
     assert marked(text, query, language) == expected
 
@@ -248,18 +248,18 @@ TEXTS = st.text(
 
 
 @given(TEXTS)
-def test_places_and_terms_agree(text: str) -> None:
-    """The text with places is the normalized text, and every place is a range of the original in order."""
+def test_positions_and_terms_agree(text: str) -> None:
+    """The folded text is the normalized text, and every position maps to a range of the original, in order."""
     folded = with_offsets(text)
     assert folded.text == normalized(text)
-    places = [folded.original(place, place + 1) for place in range(len(folded.text))]
-    assert all(0 <= start < end <= len(text) for start, end in places)
-    assert places == sorted(places)
+    ranges = [folded.original(index, index + 1) for index in range(len(folded.text))]
+    assert all(0 <= start < end <= len(text) for start, end in ranges)
+    assert ranges == sorted(ranges)
 
 
 @given(TEXTS, st.sampled_from(["en", "de", "zh", "fr"]))
 def test_every_text_finds_itself(text: str, language: str) -> None:
-    """What is typed as it stands in the text is found, and marked where it stands."""
+    """A query equal to the text is found and marked at its position."""
     terms = set(document_terms(text, language))
     words = query_words(text)
     assert all(not terms.isdisjoint(word.terms) for word in words)
@@ -280,7 +280,7 @@ def test_ascii_is_read_as_any_other_text(text: str) -> None:
 
 
 def test_characters_that_join_are_known() -> None:
-    """Cut before any other character, a text has the same normal form: so places can be told piece by piece."""
+    """Cut before any other character, a text has the same normal form, so positions can be mapped piece by piece."""
     for code in [*range(0x80, 0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x11800)]:
         for sample in ("e", "カ", "\u1100", "\u09c7"):
             text = sample + chr(code)
@@ -307,7 +307,7 @@ HOSTILE = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_texts_take_linear_time(name: str) -> None:
-    """Quadratic time would run into the time-out."""
+    """Quadratic time would exceed the timeout."""
     text = HOSTILE[name]
     document_terms(text, "en")
     matches(text, "en", query_words("file"))

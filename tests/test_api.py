@@ -1,4 +1,4 @@
-"""What a user sees: names, options and their errors, values, the record, ids, links, templates."""
+"""The public API: names, options and their errors, values, the record, ids, links, templates."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_former_names_are_still_found() -> None:
 
 
 def run(program: str) -> str:
-    """Run a program in a fresh interpreter, and give what it prints."""
+    """Run a program in a fresh interpreter and return its output."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -111,7 +111,7 @@ def test_star_import_gives_all() -> None:
     assert run("from spanwise import *; print(chunk.__name__, Document.__name__)") == "chunk Document"
 
 
-def test_the_version_is_the_package_s() -> None:
+def test_version_is_that_of_the_package() -> None:
     from importlib.metadata import version
 
     assert spanwise.__version__ == version("spanwise")
@@ -126,7 +126,7 @@ def test_the_library_prints_nothing() -> None:
 
 
 def refused(strategy: str = "structure", tokenizer: Any = "approx", **options: Any) -> OptionError:
-    """Give the error that options raise; it must be ours, a ValueError, and complete."""
+    """Return the error raised for these options; it must be an OptionError, a ValueError, and complete."""
     with pytest.raises(OptionError) as caught:
         spanwise.chunk(TEXT, strategy, tokenizer, **options)
     error = caught.value
@@ -190,7 +190,7 @@ def test_too_much_overlap_is_refused() -> None:
         ("simple", {"max_tokens": 16, "max_chars": 5000}),
     ],
 )  # fmt: skip
-def test_defaults_bow_to_what_is_given(strategy: str, options: dict[str, Any]) -> None:
+def test_defaults_adapt_to_given_options(strategy: str, options: dict[str, Any]) -> None:
     limit = options.get("max_tokens") or max(900, *(value or 0 for value in options.values()))
     for chunk in spanwise.chunk(TEXT, strategy, "approx", **options):
         assert chunk.token_count <= limit
@@ -273,7 +273,7 @@ def test_an_unknown_measure_is_refused(offsets: Any) -> None:
 
 
 @pytest.mark.parametrize("document", [None, {"text": "x"}, b"text"])
-def test_what_is_no_document_is_refused(document: Any) -> None:
+def test_non_documents_are_refused(document: Any) -> None:
     with pytest.raises(OptionError, match=r"spanwise\.read_text") as caught:
         spanwise.chunk(document)
     assert caught.value.subject == "document"
@@ -312,7 +312,7 @@ def test_a_character_larger_than_the_limit_is_a_limit_error() -> None:
         MissingExtraError,
     ],
 )
-def test_errors_travel_with_all_their_parts(kind: type[SpanwiseError]) -> None:
+def test_errors_can_be_pickled_and_copied(kind: type[SpanwiseError]) -> None:
     error = kind("max_tokens", "must be ż", value=[1, "ó"], hint="try 5")
     for other in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert type(other) is kind
@@ -335,7 +335,7 @@ def test_an_error_shortens_a_long_value() -> None:
     assert len(str(OptionError("a", "b", value="x" * 10_000))) < 200
 
 
-def test_an_error_that_was_really_raised_travels() -> None:
+def test_a_raised_error_can_be_pickled() -> None:
     error = refused(max_tokens=5)
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
@@ -451,7 +451,7 @@ def test_a_document_made_by_hand_can_be_chunked() -> None:
     assert (chunk.normalized_text, chunk.headings_path) == ("Żółw.", ("Tytuł",))
 
 
-def test_chunks_compare_hash_copy_and_travel() -> None:
+def test_chunks_compare_hash_copy_and_pickle() -> None:
     first, again = spanwise.chunk(TEXT, max_tokens=100), spanwise.chunk(TEXT, max_tokens=100)
     assert first == again
     assert len(set(first) | set(again)) == len(first)
@@ -514,8 +514,8 @@ def test_records_can_be_changed_without_changing_the_chunk() -> None:
 
 def test_hashes_are_made_as_promised() -> None:
     for chunk in spanwise.chunk(TEXT, max_tokens=100, template="tags"):
-        place = f"d:{chunk.block_start_idx}:{chunk.block_end_idx}:{chunk.char_start}:{chunk.char_end}"
-        assert chunk.chunk_id == hashlib.sha256(place.encode()).hexdigest()
+        key = f"d:{chunk.block_start_idx}:{chunk.block_end_idx}:{chunk.char_start}:{chunk.char_end}"
+        assert chunk.chunk_id == hashlib.sha256(key.encode()).hexdigest()
         assert chunk.content_hash == hashlib.sha256(chunk.embedding_text.encode()).hexdigest()
         assert re.fullmatch(r"[0-9a-f]{64}", chunk.content_id)
 
@@ -569,7 +569,7 @@ def test_content_ids_survive_a_change_elsewhere(place: int) -> None:
         assert {chunk.chunk_id for chunk in before} != {chunk.chunk_id for chunk in after}
 
 
-def test_content_ids_know_document_path_and_text() -> None:
+def test_content_ids_depend_on_document_path_and_text() -> None:
     def content_id(text: str, **metadata: Any) -> str:
         return spanwise.chunk(document_of(text, **metadata))[0].content_id
 
@@ -593,7 +593,7 @@ def test_equal_chunks_have_different_content_ids() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("path", DEMO, ids=[path.name for path in DEMO])
-def test_other_measures_point_at_the_same_text(strategy: str, path: Path) -> None:
+def test_other_offsets_point_at_the_same_text(strategy: str, path: Path) -> None:
     document = spanwise.read(path)
     utf8, utf16 = document.text.encode(), document.text.encode("utf-16-le")
     for chunk in spanwise.chunk(document, strategy, max_tokens=120, offsets=("utf8", "utf16")):
@@ -602,14 +602,14 @@ def test_other_measures_point_at_the_same_text(strategy: str, path: Path) -> Non
         assert utf8[record["utf8_start"] : record["utf8_end"]].decode() == core
         assert utf16[2 * record["utf16_start"] : 2 * record["utf16_end"]].decode("utf-16-le") == core
         for piece in record["pieces"]:
-            words = document.text[piece["start"] : piece["end"]]
-            assert utf8[piece["utf8_start"] : piece["utf8_end"]].decode() == words
-            assert utf16[2 * piece["utf16_start"] : 2 * piece["utf16_end"]].decode("utf-16-le") == words
+            text = document.text[piece["start"] : piece["end"]]
+            assert utf8[piece["utf8_start"] : piece["utf8_end"]].decode() == text
+            assert utf16[2 * piece["utf16_start"] : 2 * piece["utf16_end"]].decode("utf-16-le") == text
         extra = {"utf8_start", "utf8_end", "utf16_start", "utf16_end"}
         assert set(record) == {*RECORD, *extra}
 
 
-def test_a_measure_may_be_named_alone() -> None:
+def test_a_single_offset_unit_may_be_named() -> None:
     record = spanwise.chunk(document_of("🐢 ż"), offsets="utf16")[0].to_dict()
     assert (record["utf16_start"], record["utf16_end"], "utf8_start" in record) == (0, 4, False)
     assert (record["char_start"], record["char_end"]) == (0, 3)
@@ -656,7 +656,7 @@ def fragment(text: str, strategy: str = "structure", **metadata: Any) -> str:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        # a picture is shown, not its description
+        # an image is visible, not its description
         ("**Ż** _b_ `c` ~~d~~ ![e](f) [g](h) <b>i</b>", "Ż b c d g i"), ("- [x] ż\n- **b**", "ż b"),
         ("> ż\n> b", "ż b"), ("1. ż\n2. b", "ż b"), ("- ż\n  - b", "ż b"),
         ("| ż | b |\n|---|---|\n| c | d |", "ż b c d"), ("a &amp; ż", "a & ż"),
@@ -666,7 +666,7 @@ def fragment(text: str, strategy: str = "structure", **metadata: Any) -> str:
         ("Ż[^1] b\n\n# N\n\n[^1]: n", "Ż b"),
     ],
 )  # fmt: skip
-def test_the_text_is_as_the_page_shows_it(text: str, shown: str) -> None:
+def test_fragment_is_the_visible_text(text: str, shown: str) -> None:
     assert fragment(text) == shown
 
 

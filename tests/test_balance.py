@@ -1,4 +1,4 @@
-"""The cuts of `fixed` against its definition, written down a second time as plainly as can be."""
+"""The cuts of `fixed` compared with a second, plain implementation of its definition."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ OPTIONS: dict[str, Any] = {
 
 
 def expected_ends(sizes: list[int]) -> list[int]:
-    """Give the token counts at which a run of paragraphs is cut, its end included."""
-    ends = [sum(sizes[: place + 1]) for place in range(len(sizes))]
+    """Return the token counts at which a run of paragraphs is cut, including its end."""
+    ends = [sum(sizes[: index + 1]) for index in range(len(sizes))]
     total, allowed = ends[-1], ends[:-1]
     number = ceil(total / min(MOST, 1.1 * TARGET))
     cuts = set()
@@ -41,7 +41,7 @@ def expected_ends(sizes: list[int]) -> list[int]:
 def test_cuts_are_the_boundaries_nearest_to_equal_shares(sizes: list[int]) -> None:
     ends = expected_ends(sizes)
     cores = [end - start for start, end in pairwise([0, *ends])]
-    assume(all(LEAST <= core <= MOST for core in cores))  # joining and dividing further have examples of their own
+    assume(all(LEAST <= core <= MOST for core in cores))  # joining and further dividing have their own tests
     text = "\n\n".join(" ".join(["word"] * size) for size in sizes)
     chunks = spanwise.chunk(spanwise.read_text(text), "fixed", "words", **OPTIONS)
     assert [chunk.token_count for chunk in chunks] == cores

@@ -1,4 +1,4 @@
-"""`blocks`: leaves and their numbers, both overlaps, the fields of the dialect `confluence`, what `check` finds."""
+"""The `blocks` strategy: leaves and their numbers, both overlaps, the `confluence` dialect, findings of `check`."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ def test_items_and_rows_are_blocks() -> None:
     assert document.blocks[5].headings_path == ("Клиника", "Результаты")
 
 
-def test_a_document_without_lists_and_tables_is_its_own_view() -> None:
+def test_leaf_view_without_lists_and_tables_is_the_document() -> None:
     document = spanwise.read_text("# A\n\nOne.\n\n> Two.")
     assert leaf_view(document) is document
 
 
 @pytest.mark.parametrize("text", ["- - - a", "-\n  - a\n\n  b\n- [ ] - c", "1. a\n   - b\n   c\n2.\n3. - d\n     e"])
-def test_leaves_are_what_stands_between_the_edges_of_items(text: str) -> None:
+def test_leaves_lie_between_the_edges_of_items(text: str) -> None:
     document = spanwise.read_text(text)
     assert [leaf[1:3] for leaf in leaf_view(document).blocks] == [leaf[1:3] for leaf in by_leaf(document).blocks]
 
 
-def test_an_item_brings_its_id_and_a_row_that_of_its_table() -> None:
+def test_items_have_their_id_and_rows_that_of_their_table() -> None:
     text = "- one ^first\n- two\n- three ^third\n\n| a |\n|---|\n| b |\n\n^rows\n"
     leaves = leaf_view(spanwise.read_text(text)).blocks
     assert [leaf.block_id for leaf in leaves[:5]] == ["first", None, "third", "rows", "rows"]
@@ -85,9 +85,9 @@ def test_overlap_is_of_the_neighbours_cores_and_joining_repeats_nothing(limit: i
     joined = "".join(record["normalized_text"] for record in records)
     assert "".join(joined.split()) == "".join((PAGE * 12).split())
     for before, after in pairwise(records):
-        shown = set(after["overlap_prev_block_indices"]), set(before["overlap_next_block_indices"])
-        assert shown[0] <= set(before["core_block_indices"])
-        assert shown[1] <= set(after["core_block_indices"])
+        repeated = set(after["overlap_prev_block_indices"]), set(before["overlap_next_block_indices"])
+        assert repeated[0] <= set(before["core_block_indices"])
+        assert repeated[1] <= set(after["core_block_indices"])
     with_both = [record for record in records[1:-1] if len({piece["role"] for piece in record["pieces"]}) == 3]
     assert limit < 64 or len(with_both) == len(records[1:-1])
 
@@ -110,7 +110,7 @@ def test_sizes_that_contradict_the_limit_are_refused(name: str, value: int) -> N
 SENTENCES = " ".join(f"Sentence {number} says a few words." for number in range(60))
 
 
-def test_small_cores_show_what_is_around_them_over_several_chunks() -> None:
+def test_small_cores_overlap_several_chunks() -> None:
     options: dict[str, Any] = {"max_tokens": 100, "core_tokens": 16, "overlap_tokens": 40, "overlap_next_tokens": 20}
     document = spanwise.read_text(f"{SENTENCES}\n\nShort.\n\n{SENTENCES}")
     records = [made.to_dict() for made in spanwise.chunk(document, "blocks", "words", template="plain", **options)]
@@ -127,23 +127,23 @@ def test_small_cores_show_what_is_around_them_over_several_chunks() -> None:
         assert 14 < after <= 20
 
 
-def test_a_place_is_searched_by_its_neighbours_words_and_returned_without_them() -> None:
+def test_overlap_is_embedded_but_not_in_the_core() -> None:
     document = spanwise.read_text(f"The lynx was seen. {SENTENCES}")
     chunks = spanwise.chunk(document, "blocks", "words", max_tokens=96, core_tokens=16, overlap_tokens=32)
     assert [number for number, chunk in enumerate(chunks) if "lynx" in chunk.embedding_text] == [0, 1, 2]
     assert [number for number, chunk in enumerate(chunks) if "lynx" in chunk.normalized_text] == [0]
 
 
-def test_without_a_size_of_cores_nothing_comes_from_afar() -> None:
+def test_without_core_tokens_only_neighbours_overlap() -> None:
     document = spanwise.read_text(SENTENCES)
     chunks = spanwise.chunk(document, "blocks", "words", max_tokens=64, overlap_tokens=20, overlap_next_tokens=7)
     for before, chunk in pairwise(chunks):
         assert all(piece.start >= before.char_start for piece in chunk.pieces)
-        shown = [piece for piece in before.pieces if piece.role == "overlap_next"]
-        assert sum(len(document.text[piece.start : piece.end].split()) for piece in shown) <= 7
+        overlaps = [piece for piece in before.pieces if piece.role == "overlap_next"]
+        assert sum(len(document.text[piece.start : piece.end].split()) for piece in overlaps) <= 7
 
 
-def test_a_heading_and_what_follows_it_have_little_cores_too() -> None:
+def test_headings_and_their_text_have_small_cores_too() -> None:
     chunks = made(PAGE * 3, max_tokens=64, core_tokens=16, overlap_tokens=16)
     assert all(len(chunk.normalized_text.split()) <= 16 for chunk in chunks)
     assert not any(chunk.core_block_indices == [0] for chunk in chunks)
@@ -154,8 +154,8 @@ def test_check_knows_the_size_of_cores() -> None:
     options: dict[str, Any] = {"max_tokens": 64, "overlap_tokens": 16, "template": "plain"}
     records = [made.to_dict() for made in spanwise.chunk(document, "blocks", "words", core_tokens=30, **options)]
     assert reasons(records, document, core_tokens=30, **options) == []
-    said = reasons(records, document, core_tokens=16, **options)
-    assert any("tokens, more than core_tokens (16)" in reason for reason in said)
+    findings = reasons(records, document, core_tokens=16, **options)
+    assert any("tokens, more than core_tokens (16)" in reason for reason in findings)
 
 
 @pytest.mark.slow
@@ -164,8 +164,8 @@ def test_check_knows_the_size_of_cores() -> None:
 def test_many_tiny_leaves(unit: str, options: dict[str, int]) -> None:
     def work(leaves: int) -> None:
         chunks = made(unit * leaves, "cl100k", **options)
-        shown = sum(len("".join(chunk.normalized_text.split())) for chunk in chunks)
-        assert shown == leaves * len("".join(unit.split()))
+        length = sum(len("".join(chunk.normalized_text.split())) for chunk in chunks)
+        assert length == leaves * len("".join(unit.split()))
 
     assert_linear(work, 1_000)
 
@@ -199,7 +199,7 @@ def test_every_field_of_the_dialect() -> None:
     assert [one["navigation"]["highlight_metadata"]["block_type"] for one in records] == ["h1", "h3", "tr"]
 
 
-def test_parts_of_a_split_block_are_told_apart() -> None:
+def test_parts_of_a_split_block_are_distinguished() -> None:
     chunks = made("Before.\n\n" + "One two three. " * 12 + "\n\nAfter.", max_tokens=16, template="plain")
     ids = [record["chunk_id"] for record in translate(chunks, "confluence")]
     assert ids[:3] == ["EDU:12345:0-0", "EDU:12345:1-1", "EDU:12345:1-1.2"]
@@ -219,23 +219,23 @@ def test_check_knows_the_limit_of_overlap() -> None:
     options: dict[str, Any] = {"max_tokens": 24, "template": "plain"}
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "blocks", "words", overlap_tokens=8, **options)]
     assert reasons(records, document, overlap_tokens=8, **options) == []
-    said = reasons(records, document, overlap_tokens=1, **options)
-    assert any("overlap before has 6 tokens" in reason for reason in said)
-    assert any("overlap after has 6 tokens" in reason for reason in said)
+    findings = reasons(records, document, overlap_tokens=1, **options)
+    assert any("overlap before has 6 tokens" in reason for reason in findings)
+    assert any("overlap after has 6 tokens" in reason for reason in findings)
 
 
 def test_check_finds_leaves_that_are_cut() -> None:
     document = spanwise.read_text("One two. Three four.\n\nFive.")
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "simple", "words", max_chars=9)]
-    said = reasons([{**record, "strategy": "blocks"} for record in records], document)
-    assert "a paragraph of 4 tokens is cut, though 512 would fit" in said
+    findings = reasons([{**record, "strategy": "blocks"} for record in records], document)
+    assert "a paragraph of 4 tokens is cut, though 512 would fit" in findings
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "simple", "words", max_chars=12)]
-    said = reasons([{**record, "strategy": "blocks"} for record in records], document)
-    assert "a part of a split block stands in one chunk with others" in said
+    findings = reasons([{**record, "strategy": "blocks"} for record in records], document)
+    assert "a part of a split block stands in one chunk with others" in findings
 
 
-def shown_instead(overlap: tuple[str, str]) -> list[str]:
-    """Let the second of two chunks show other ranges of the first than it should, and give what is said of it."""
+def findings_with_overlap(overlap: tuple[str, str]) -> list[str]:
+    """Replace the overlap of the second of two chunks by other text of the first, and return the findings."""
     paragraphs = (
         "One two three. Four.",
         "Five six seven.",
@@ -260,10 +260,10 @@ def shown_instead(overlap: tuple[str, str]) -> list[str]:
     return reasons(records, document, **options)
 
 
-def test_check_finds_overlap_that_tears_a_block() -> None:
+def test_check_finds_overlap_that_splits_a_block() -> None:
     torn = "overlap_prev tears a block, though it holds another one whole"
-    assert shown_instead(("seven.", "eleven.")) == [torn]
+    assert findings_with_overlap(("seven.", "eleven.")) == [torn]
 
 
 def test_check_finds_overlap_that_is_not_the_edge_of_a_core() -> None:
-    assert shown_instead(("Five", "seven.")) == ["overlap_prev is not the edge of the core of the chunk beside"]
+    assert findings_with_overlap(("Five", "seven.")) == ["overlap_prev is not the edge of the core of the chunk beside"]

@@ -1,4 +1,4 @@
-"""`check` finds every damage that the laws forbid, and nothing in what is whole."""
+"""`check` finds every violation of the laws, and nothing in intact chunks."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def test_whole_chunks_have_no_violation(
     assert not rules(spanwise.check(records, **options))
 
 
-def change(place: int, **values: Any) -> Damage:
-    return lambda records: records[place].update(values)
+def change(index: int, **values: Any) -> Damage:
+    return lambda records: records[index].update(values)
 
 
-def change_piece(place: int, **values: Any) -> Damage:
-    return lambda records: core_of(records[place]).update(values)
+def change_piece(index: int, **values: Any) -> Damage:
+    return lambda records: core_of(records[index]).update(values)
 
 
 def core_of(record: Record) -> Record:
@@ -75,17 +75,17 @@ def core_of(record: Record) -> Record:
     return piece
 
 
-def alter(place: int, name: str, how: Callable[[Any], Any]) -> Damage:
-    return lambda records: records[place].update({name: how(records[place][name])})
+def alter(index: int, name: str, how: Callable[[Any], Any]) -> Damage:
+    return lambda records: records[index].update({name: how(records[index][name])})
 
 
-def alter_core(place: int, name: str, by: int) -> Damage:
-    return lambda records: core_of(records[place]).update({name: core_of(records[place])[name] + by})
+def alter_core(index: int, name: str, by: int) -> Damage:
+    return lambda records: core_of(records[index]).update({name: core_of(records[index])[name] + by})
 
 
 def rehashed(record: Record) -> None:
-    place = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
-    record["chunk_id"] = hashlib.sha256(":".join(map(str, place)).encode()).hexdigest()
+    key = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
+    record["chunk_id"] = hashlib.sha256(":".join(map(str, key)).encode()).hexdigest()
     record["content_hash"] = hashlib.sha256(record["embedding_text"].encode()).hexdigest()
 
 
@@ -98,7 +98,7 @@ def repeated(records: list[Record]) -> None:
 
 
 def reaching_back(records: list[Record]) -> None:
-    """Let a core begin in the one before it, with all its texts and names made to fit."""
+    """Make a core start inside the previous one, with matching texts and hashes."""
     record = records[1]
     core = core_of(record)
     new = {"start": core["start"] - 8, "end": core["end"], "role": "core", "joiner": ""}
@@ -108,8 +108,8 @@ def reaching_back(records: list[Record]) -> None:
     rehashed(record)
 
 
-def retold(records: list[Record]) -> None:
-    """Change a word everywhere in a chunk, with a word of the same length, and make all names fit."""
+def reworded(records: list[Record]) -> None:
+    """Replace a word of a chunk by one of the same length, with matching hashes."""
     record = records[0]
     for name in ("normalized_text", "full_text", "embedding_text"):
         record[name] = record[name].replace("Trip", "Tour")
@@ -133,7 +133,7 @@ def untrimmed(records: list[Record]) -> None:
 
 
 def torn(records: list[Record]) -> None:
-    """Move the cut between two chunks into a family of emoji."""
+    """Move the cut between two chunks into an emoji sequence."""
     left, right = records[0], records[1]
     cut = TEXT.index("👩‍👩‍👧", left["char_start"]) + 1
     right["pieces"] = [{"start": cut, "end": right["char_end"], "role": "core", "joiner": ""}]
@@ -155,7 +155,7 @@ DAMAGE: dict[str, tuple[str, Damage]] = {
     "a flag is a number": ("record", change(0, oversize=0)),
     "a piece has no role": ("record", lambda records: core_of(records[0]).pop("role")),
     "the strategy is unknown": ("record", change(0, strategy="magic")),
-    "text is altered": ("provenance", retold),
+    "text is altered": ("provenance", reworded),
     "a piece is moved": ("provenance", alter_core(0, "start", 1)),
     "a piece ends too early": ("provenance", alter_core(0, "end", -3)),
     "a piece is turned around": ("provenance", change_piece(0, start=50, end=40)),
@@ -209,7 +209,7 @@ DAMAGE: dict[str, tuple[str, Damage]] = {
 
 
 def without_context(record: Record) -> None:
-    """Take the repeated head away, with all texts and names made to fit."""
+    """Remove the repeated head, with matching texts and hashes."""
     record["pieces"] = [{**piece, "joiner": ""} for piece in record["pieces"] if piece["role"] == "core"]
     text = record["normalized_text"]
     tokens = spanwise.chunk(spanwise.read_text(text, "text"), "simple", max_chars=10**6)[0].token_count
@@ -237,29 +237,29 @@ SHOWS_BY_ITSELF = [name for name, (rule, _) in DAMAGE.items() if rule not in {"l
         for name in SHOWS_BY_ITSELF
         if name
         not in {
-            "text is altered",  # of the same length, and every hash made to fit
+            "text is altered",  # of the same length, with matching hashes
             "a piece is moved", "the kind is wrong", "the page is wrong", "the block id is invented",
             "the navigation is wrong", "the link is another's", "a piece is behind the source",
         }
     ],
 )  # fmt: skip
-def test_most_damage_shows_without_the_source(name: str, records: list[Record]) -> None:
+def test_most_damage_is_found_without_the_source(name: str, records: list[Record]) -> None:
     _, damage = DAMAGE[name]
     damage(records)
     assert rules(spanwise.check(records, **OPTIONS)), name
 
 
-def test_a_missing_chunk_shows_without_the_source(records: list[Record]) -> None:
+def test_a_missing_chunk_is_found_without_the_source(records: list[Record]) -> None:
     records.pop(2)
     assert "neighbours" in rules(spanwise.check(records, **OPTIONS))
 
 
-def test_a_missing_last_chunk_shows_without_the_source(records: list[Record]) -> None:
+def test_a_missing_last_chunk_is_found_without_the_source(records: list[Record]) -> None:
     records.pop()
     assert rules(spanwise.check(records, **OPTIONS)) == {"neighbours"}
 
 
-def test_chunks_of_a_document_that_stand_apart(records: list[Record]) -> None:
+def test_chunks_of_a_document_must_be_adjacent(records: list[Record]) -> None:
     other = [chunk.to_dict() for chunk in spanwise.chunk(spanwise.read_text("Another text."))]
     mixed = [*records[:2], *other, *records[2:]]
     assert "neighbours" in rules(spanwise.check(mixed, **OPTIONS))
@@ -364,25 +364,25 @@ def test_a_document_without_chunks_is_lost(folder: Path, capsys: pytest.CaptureF
     (folder / "notes" / "new.md").write_text("New content.\n", encoding="utf-8")
     (folder / "notes" / "bare.md").write_text("# Only a heading\n", encoding="utf-8")
     assert main(["check", str(path), "--source", "notes", "--max-tokens", "128"]) == 1
-    shown = capsys.readouterr().out
-    assert "violation: lost: notes/new.md" in shown
-    assert "warning: no chunks: notes/bare.md: the document has only headings" in shown
+    output = capsys.readouterr().out
+    assert "violation: lost: notes/new.md" in output
+    assert "warning: no chunks: notes/bare.md: the document has only headings" in output
 
 
-def test_a_changed_source_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_changed_source_is_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(folder)
     (folder / "notes" / "other.md").write_text("# Other\n\nA paragraph of its owner.\n", encoding="utf-8")
     assert main(["check", str(path), "--source", "notes", "--max-tokens", "128"]) == 1
     assert "violation: " in capsys.readouterr().out
 
 
-def test_a_line_that_is_no_record(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_record_is_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(folder)
     path.write_bytes(path.read_bytes() + b'{"chunk_id": \n[1, 2]\n')
     assert main(["check", str(path), "--max-tokens", "128"]) == 1
-    shown = capsys.readouterr().out
-    assert "not JSON" in shown
-    assert "not an object but list" in shown
+    output = capsys.readouterr().out
+    assert "not JSON" in output
+    assert "not an object but list" in output
 
 
 def test_findings_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

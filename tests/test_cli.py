@@ -1,4 +1,4 @@
-"""`spanwise chunk` as people use it: paths, formats, errors, exit codes, pipes, processes, and files that are whole."""
+"""`spanwise chunk`: paths, formats, errors, exit codes, pipes, processes, and atomic output files."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ Trips are booked in the portal. Dr. Novak approves them.
 - two 🎉
 """
 BINARY = b"\x00\x01\x02\xff"
-CUT_OFF = b"\xff\xfea"  # UTF-16 by its mark, with half a character at its end
+CUT_OFF = b"\xff\xfea"  # UTF-16 by its byte order mark, cut off inside a character
 
 Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder to work in, with two documents, a broken one, and one that no reader knows."""
+    """Return the working folder, with two documents, a broken one, and a file of an unknown type."""
     files(tmp_path, {"docs/a.md": PAGE, "docs/b/c.md": "# C\n\nShort.\n", "docs/bad.md": BINARY, "docs/x.bin": b"x"})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "96")
@@ -67,31 +67,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def open_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give a folder that everybody may enter; pytest's own are closed to all but their owner."""
+    """Yield a folder that every user may enter; pytest's own folders are closed to all but their owner."""
     with tempfile.TemporaryDirectory() as name:
-        place = Path(name)
-        place.chmod(0o777)
-        monkeypatch.chdir(place)
-        yield place
+        path = Path(name)
+        path.chmod(0o777)
+        monkeypatch.chdir(path)
+        yield path
 
 
 def chunked(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
     """Run `spanwise chunk` in this process."""
     code = main(["chunk", *arguments])
-    shown = capsys.readouterr()
-    return code, shown.out, shown.err
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
 
 
 def refused(capsys: Captured, *arguments: str) -> str:
-    """Run a command that can't be carried out, and give what it says."""
+    """Run a command that must fail with exit code 2, and return its error message."""
     try:
         code = main(list(arguments))
     except SystemExit as ended:
         code = int(str(ended.code))
-    shown = capsys.readouterr()
-    assert (code, shown.out) == (2, ""), shown.err
-    assert shown.err.startswith("error: "), shown.err
-    return shown.err
+    captured = capsys.readouterr()
+    assert (code, captured.out) == (2, ""), captured.err
+    assert captured.err.startswith("error: "), captured.err
+    return captured.err
 
 
 # ------------------------------------------------------------------------------------------------- what is chunked
@@ -152,7 +152,7 @@ def test_nothing_piped_in_is_no_chunk_and_no_error(folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_guess_at_the_encoding_of_piped_text_is_told(folder: Path) -> None:
+def test_a_guessed_encoding_of_piped_text_is_reported(folder: Path) -> None:
     text = "Zażółć gęślą jaźń, a potem wróć do domu i odpocznij.".encode("cp1250")
     files(folder, {"old.txt": text})
     assert "by a guess" in ran("chunk", "old.txt", cwd=folder).err
@@ -249,7 +249,7 @@ def test_ranges_in_bytes_are_there_when_asked_for(folder: Path, capsys: Captured
 
 
 def test_json_is_one_list_of_the_same_records(folder: Path, capsys: Captured) -> None:
-    lines, whole = (chunked(capsys, "docs", "--format", form, "-q")[1] for form in ("jsonl", "json"))
+    lines, whole = (chunked(capsys, "docs", "--format", format_, "-q")[1] for format_ in ("jsonl", "json"))
     assert orjson.loads(whole) == records(lines) != []
 
 
@@ -283,12 +283,12 @@ def test_parquet_has_the_ranges_that_were_asked_for(folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_parquet_is_not_thrown_at_a_terminal(folder: Path) -> None:
-    code, shown = on_terminal("chunk", "docs/a.md", "--format", "parquet", cwd=folder)
+def test_parquet_is_not_written_to_a_terminal(folder: Path) -> None:
+    code, output = on_terminal("chunk", "docs/a.md", "--format", "parquet", cwd=folder)
     assert code == 2
-    assert "PAR1" not in shown
-    assert "hint: " in shown
-    assert "-o" in shown
+    assert "PAR1" not in output
+    assert "hint: " in output
+    assert "-o" in output
 
 
 def test_a_table_has_a_line_for_each_chunk(folder: Path, capsys: Captured) -> None:
@@ -304,7 +304,7 @@ def test_a_table_has_a_line_for_each_chunk(folder: Path, capsys: Captured) -> No
     ]
 
 
-def test_dialects_are_not_for_the_eye(folder: Path, capsys: Captured) -> None:
+def test_dialects_have_no_view(folder: Path, capsys: Captured) -> None:
     assert "hint: try --format jsonl" in refused(capsys, "chunk", "docs", "--dialect", "notes", "--format", "view")
 
 
@@ -342,7 +342,7 @@ def test_a_failure_is_one_line_with_name_and_reason(data: bytes, why: str, folde
     assert len(err.splitlines()) == 2
 
 
-def test_a_name_of_two_lines_is_told_in_one(folder: Path, capsys: Captured) -> None:
+def test_a_name_of_two_lines_is_reported_in_one(folder: Path, capsys: Captured) -> None:
     files(folder, {"broken/two\nlines\x1b[31m.md": BINARY})
     _, _, err = chunked(capsys, "broken")
     assert len(err.splitlines()) == 2, err
@@ -380,7 +380,7 @@ def test_a_pipe_in_a_folder_is_never_waited_for(folder: Path) -> None:
     assert "2 left out, 1 failed" in done.err
 
 
-def test_a_path_that_does_not_exist_is_told(folder: Path, capsys: Captured) -> None:
+def test_a_missing_path_is_reported(folder: Path, capsys: Captured) -> None:
     code, out, err = chunked(capsys, "nope.md")
     assert code in {1, 2}
     assert out == ""
@@ -401,7 +401,7 @@ def test_a_path_that_is_too_long_is_not_blamed_on_the_output(folder: Path, capsy
     assert "can't be written" not in err
 
 
-def test_a_folder_without_documents_says_what_was_passed_over(folder: Path, capsys: Captured) -> None:
+def test_a_folder_without_documents_lists_skipped_files(folder: Path, capsys: Captured) -> None:
     files(folder, {"other/a.bin": b"", "other/b.bin": b""})
     assert refused(capsys, "chunk", "other").splitlines() == [
         "error: `other` holds no documents",
@@ -409,7 +409,7 @@ def test_a_folder_without_documents_says_what_was_passed_over(folder: Path, caps
     ]
 
 
-def test_a_file_that_no_reader_knows_is_told_what_to_say_here(folder: Path, capsys: Captured) -> None:
+def test_an_unknown_file_type_gets_a_hint(folder: Path, capsys: Captured) -> None:
     code, _, err = chunked(capsys, "docs/x.bin")
     assert code == 1
     assert "--input-format" in err
@@ -421,7 +421,7 @@ def test_what_may_not_be_read_fails_alone(open_folder: Path, capsys: Captured) -
         open_folder,
         {"docs/a.md": "fine\n", "docs/b.md": "secret\n", "docs/shut/c.md": "c\n", "docs/listed/d.md": "d\n"},
     )
-    chunked(capsys, "docs", "-q")  # everything is imported while there are rights
+    chunked(capsys, "docs", "-q")  # import everything before privileges are dropped
     (open_folder / "docs/b.md").chmod(0)
     (open_folder / "docs/shut").chmod(0)
     (open_folder / "docs/listed").chmod(0o444)
@@ -488,23 +488,23 @@ def test_a_path_that_may_not_be_entered_is_not_blamed_on_the_output(
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )  # fmt: skip
-def test_wrong_use_is_told_and_nothing_is_written(
+def test_usage_errors_are_reported_and_nothing_is_written(
     arguments: list[str], words: str, folder: Path, capsys: Captured
 ) -> None:
     assert words in refused(capsys, *arguments).splitlines()[0]
 
 
-def test_who_says_nothing_is_shown_what_there_is(capsys: Captured) -> None:
+def test_no_arguments_show_an_example(capsys: Captured) -> None:
     try:
         code = main([])
     except SystemExit as ended:
         code = int(str(ended.code))
-    shown = capsys.readouterr()
+    captured = capsys.readouterr()
     assert code == 2
-    assert "spanwise chunk docs/ -o chunks.jsonl" in shown.out + shown.err
+    assert "spanwise chunk docs/ -o chunks.jsonl" in captured.out + captured.err
 
 
-def test_a_wrong_option_is_told_once_and_not_for_every_file(folder: Path, capsys: Captured) -> None:
+def test_a_wrong_option_is_reported_once(folder: Path, capsys: Captured) -> None:
     assert refused(capsys, "chunk", "docs", "--max-tokens", "3").count("max_tokens") == 1
 
 
@@ -526,15 +526,15 @@ def test_a_misspelt_command_gets_a_hint(folder: Path, capsys: Captured) -> None:
 def test_help_fits_a_screen_and_shows_examples(command: str, capsys: Captured) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*filter(None, [command]), "--help"])
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert ended.value.code == 0
-    assert "examples:" in shown
-    assert len(shown.splitlines()) <= 40
-    assert max(map(len, shown.splitlines())) <= 100
+    assert "examples:" in output
+    assert len(output.splitlines()) <= 40
+    assert max(map(len, output.splitlines())) <= 100
 
 
 @pytest.mark.process
-def test_the_version_is_told_without_loading_anything(tmp_path: Path) -> None:
+def test_the_version_loads_nothing(tmp_path: Path) -> None:
     program = "import sys; from spanwise.cli import main; main(['--version']); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
     version, modules = done.stdout.splitlines()
@@ -546,7 +546,7 @@ def test_the_version_is_told_without_loading_anything(tmp_path: Path) -> None:
 
 
 def whole(path: Path, expected: bytes) -> bool:
-    """Whether a file has all its bytes, and no unfinished one lies beside it."""
+    """Whether a file is complete and no temporary file is left beside it."""
     return path.read_bytes() == expected and not list(path.parent.glob(".*.part"))
 
 
@@ -584,7 +584,7 @@ def test_a_link_stays_a_link_and_its_target_is_written(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["missing/x.jsonl", "docs/a.md/x.jsonl", "x" * 300, "loop"])
-def test_a_place_that_can_not_be_written_is_told(target: str, folder: Path, capsys: Captured) -> None:
+def test_an_unwritable_output_is_reported(target: str, folder: Path, capsys: Captured) -> None:
     (folder / "loop").symlink_to("loop")
     code, _, err = chunked(capsys, "docs/a.md", "-o", target)
     assert code == 3
@@ -594,7 +594,7 @@ def test_a_place_that_can_not_be_written_is_told(target: str, folder: Path, caps
 
 
 @pytest.mark.parametrize("target", ["docs", "docs/", "new/", ""])
-def test_a_folder_is_no_place_to_write_to(target: str, folder: Path, capsys: Captured) -> None:
+def test_a_folder_is_rejected_as_output(target: str, folder: Path, capsys: Captured) -> None:
     assert "hint: " in refused(capsys, "chunk", "docs/a.md", "-o", target)
     assert not (folder / "new").exists()
 
@@ -607,7 +607,7 @@ def test_a_document_is_never_overwritten_by_its_chunks(folder: Path, capsys: Cap
         assert (folder / "docs/a.md").read_text() == PAGE
 
 
-def test_a_place_that_may_not_be_written_is_told(open_folder: Path, capsys: Captured) -> None:
+def test_a_write_protected_output_is_reported(open_folder: Path, capsys: Captured) -> None:
     files(open_folder, {"a.md": "fine\n", "shut/keep": b""})
     chunked(capsys, "a.md", "-q")
     (open_folder / "shut").chmod(0o555)
@@ -620,7 +620,7 @@ def test_a_place_that_may_not_be_written_is_told(open_folder: Path, capsys: Capt
 
 @pytest.mark.process
 @pytest.mark.parametrize("form", ["jsonl", "json", "parquet", "view"])
-def test_a_full_disk_is_told_and_leaves_the_old_file(form: str, folder: Path) -> None:
+def test_a_full_disk_is_reported_and_keeps_the_old_file(form: str, folder: Path) -> None:
     files(folder, {"out.x": "old", "long.md": "word\n" * 20_000})
     done = ran_by_shell(f"ulimit -f 4; $spanwise chunk long.md --lines 0 --format {form} -o out.x", folder)
     assert done.code == 3
@@ -632,13 +632,13 @@ def test_a_full_disk_is_told_and_leaves_the_old_file(form: str, folder: Path) ->
 @pytest.mark.parametrize(
     "line",
     [
-        *(f"chunk docs/a.md --format {form} >/dev/full" for form in ("jsonl", "json", "parquet", "view")),
+        *(f"chunk docs/a.md --format {name} >/dev/full" for name in ("jsonl", "json", "parquet", "view")),
         "chunk docs/a.md -o /dev/full",
         "read docs/a.md >/dev/full",
         "strategies >/dev/full",
     ],
 )
-def test_a_device_that_is_full_is_told(line: str, folder: Path) -> None:
+def test_a_full_device_is_reported(line: str, folder: Path) -> None:
     done = ran_by_shell(f"$spanwise {line}", folder)
     assert done.code == 3
     assert "can't be written (No space left on device)" in done.err
@@ -661,7 +661,7 @@ def test_nothing_appears_where_chunking_fails_halfway(folder: Path, capsys: Capt
 
 @pytest.mark.process
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_pipe_that_is_closed_early_ends_the_work_in_peace(jobs: str, folder: Path) -> None:
+def test_a_pipe_closed_early_is_no_error(jobs: str, folder: Path) -> None:
     files(folder, {f"many/{number}.md": PAGE for number in range(150)})
     done = ran_by_shell(f"($spanwise chunk many --jobs {jobs}; echo $? >code) | head -n 1", folder)
     assert len(records(done.out)) == 1
@@ -679,8 +679,8 @@ def test_every_command_may_be_cut_off(line: str, folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_words_that_nobody_reads_do_not_cost_the_chunks(folder: Path) -> None:
-    """The pipe behind stderr is closed, as in `2> >(head -1)`; chunks and exit code are what they would be."""
+def test_a_closed_stderr_pipe_does_not_cost_the_chunks(folder: Path) -> None:
+    """With a closed pipe as stderr, as in `2> >(head -1)`, chunks and exit code don't change."""
     files(folder, {f"docs/bad{number}.md": BINARY for number in range(20)})
     expected = ran("chunk", "docs", cwd=folder)
     reading, writing = os.pipe()
@@ -729,7 +729,7 @@ def test_closed_stdout_does_not_matter_where_a_file_is_written(folder: Path) -> 
 
 @pytest.mark.process
 @pytest.mark.parametrize("line", ["chunk -", "read -", "stats -"])
-def test_closed_stdin_is_told(line: str, folder: Path) -> None:
+def test_closed_stdin_is_reported(line: str, folder: Path) -> None:
     done = ran_by_shell(f"$spanwise {line} <&-", folder)
     assert done.code in {1, 2}
     assert done.err.startswith("error: `-` ")
@@ -737,14 +737,14 @@ def test_closed_stdin_is_told(line: str, folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_closed_stdin_does_not_matter_where_nobody_reads_it(folder: Path) -> None:
+def test_closed_stdin_does_not_matter_where_it_is_not_read(folder: Path) -> None:
     done = ran_by_shell("$spanwise chunk docs/a.md --jobs 2 <&-", folder)
     assert done.code == 0
     assert len(records(done.out)) == 3
 
 
 @pytest.mark.process
-def test_data_and_words_are_kept_apart(folder: Path) -> None:
+def test_data_and_messages_are_kept_apart(folder: Path) -> None:
     done = ran("chunk", "docs", cwd=folder)
     assert len(records(done.out)) == 4  # every line of stdout is a record
     assert "\x1b" not in done.err
@@ -755,7 +755,7 @@ def test_data_and_words_are_kept_apart(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with more files than a batch holds, some of them broken."""
+    """Return a folder with more files than a batch, some of them broken."""
     texts: dict[str, str | bytes] = {
         f"docs/{number % 7}/{number}.md": f"{PAGE}\nNumber {number}.\n" for number in range(150)
     }
@@ -794,7 +794,7 @@ def test_a_file_that_is_named_in_two_ways_is_chunked_once_and_always_alike(folde
 
 @pytest.mark.process
 def test_memory_does_not_grow_with_the_number_of_files(tmp_path: Path) -> None:
-    """A thousand files more, of 10 MB of records, may take what their names take."""
+    """A thousand more files, with 10 MB of records, may only cost the memory of their names."""
     text = "# Title\n\n" + "some words of a sentence. " * 120
     files(tmp_path, {f"few/{number}.md": text for number in range(50)})
     files(tmp_path, {f"lots/{number}.md": text for number in range(1050)})
@@ -814,7 +814,7 @@ def peak(folder: Path, name: str) -> int:
 
 
 def deadly(numbers: list[int]) -> list[int]:
-    """End this process if a number is unlucky, as the system does when memory runs out."""
+    """Kill this process for some numbers, as the system does when memory runs out."""
     if 3 in numbers:
         os.kill(os.getpid(), signal.SIGKILL)
     return [10 * number for number in numbers]
@@ -857,8 +857,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.process
-def test_workers_may_be_left_while_they_hand_over_what_they_did(tmp_path: Path) -> None:
-    """As when the reader of a pipe has had enough: half an answer is never waited for."""
+def test_workers_may_be_abandoned_while_they_send_results(tmp_path: Path) -> None:
+    """As when the reader of a pipe stops: nothing waits for half an answer."""
     program = files(tmp_path, {"program.py": LEFT_EARLY}) / "program.py"
     done = ran_by_shell(f"{sys.executable} {program}", tmp_path, timeout=20)
     assert (done.out, done.err) == (b"done\n", "")
@@ -875,13 +875,13 @@ def deadly_for_c(jobs: list[Job], encode: Callable[[Chunked], bytes]) -> list[Ou
 
 @pytest.fixture(scope="module")
 def long_texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("long")
-    return files(place, {f"docs/{number}.md": PAGE * 500 for number in range(80)})
+    path = tmp_path_factory.mktemp("long")
+    return files(path, {f"docs/{number}.md": PAGE * 500 for number in range(80)})
 
 
 @pytest.fixture
 def long_work(long_texts: Path) -> Iterator[Path]:
-    """Give a folder that takes several seconds, and leave it as it was."""
+    """Yield a folder that takes several seconds to chunk; check afterwards that it is unchanged."""
     yield long_texts
     for path in long_texts.iterdir():
         if path.is_file():
@@ -889,7 +889,7 @@ def long_work(long_texts: Path) -> Iterator[Path]:
 
 
 def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
-    """Wait for the end, which must be near; who does not end is ended."""
+    """Wait for a process that must end soon; kill it if it doesn't."""
     try:
         _, err = process.communicate(timeout=5)
     except subprocess.TimeoutExpired:
@@ -900,7 +900,7 @@ def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
 
 
 def nothing_left(folder: Path, group: int) -> bool:
-    """Whether all processes end and no file stays."""
+    """Whether all processes end and no file is left."""
     deadline = time.monotonic() + 3
     while (living := living_in_group(group)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -915,17 +915,17 @@ def nothing_left(folder: Path, group: int) -> bool:
 def test_ctrl_c_ends_at_once_and_leaves_nothing(wait: float, jobs: str, long_work: Path) -> None:
     process = started("chunk", "docs", "--jobs", jobs, "-o", "out.jsonl", cwd=long_work)
     time.sleep(wait)
-    os.killpg(process.pid, signal.SIGINT)  # a terminal tells the whole group
+    os.killpg(process.pid, signal.SIGINT)  # a terminal signals the whole group
     code, err = stopped(process)
-    if wait > 0.5:  # before that it may not have come to our code at all
+    if wait > 0.5:  # earlier the process may not have reached our code
         assert (code, err) == (130, "error: stopped\n")
-    early = wait < 0.5 and code == 1 and "KeyboardInterrupt" in err  # Python itself was still starting
+    early = wait < 0.5 and code == 1 and "KeyboardInterrupt" in err  # the interpreter was still starting
     assert early or code in {130, -signal.SIGINT}
     assert nothing_left(long_work, process.pid)
 
 
 @pytest.mark.process
-def test_ctrl_c_that_is_pressed_again_and_again_ends_no_worse(long_work: Path) -> None:
+def test_repeated_ctrl_c_ends_cleanly(long_work: Path) -> None:
     process = started("chunk", "docs", "--jobs", "2", "-o", "out.jsonl", cwd=long_work)
     time.sleep(1.2)
     for _ in range(4):
@@ -979,16 +979,16 @@ if __name__ == "__main__":
 
 
 @pytest.mark.process
-def test_ctrl_c_is_for_the_parent_of_every_worker(tmp_path: Path) -> None:
-    """A terminal tells all of them; one that heard it would write its traceback over the screen."""
+def test_ctrl_c_is_handled_by_the_parent_only(tmp_path: Path) -> None:
+    """A terminal signals all processes; a worker that handled it would print its traceback."""
     program = files(tmp_path, {"program.py": WORKERS_ASKED}) / "program.py"
     assert ran_by_shell(f"{sys.executable} {program}", tmp_path).out == b"2 True\n"
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGHUP])
-def test_who_is_told_to_end_leaves_no_process_and_no_file(ending: signal.Signals, long_work: Path) -> None:
-    """As `timeout`, a closed terminal or a service manager do; only the first process is told."""
+def test_a_terminated_run_leaves_no_process_and_no_file(ending: signal.Signals, long_work: Path) -> None:
+    """As `timeout`, a closed terminal or a service manager do: only the first process gets the signal."""
     process = started("chunk", "docs", "--jobs", "2", "-o", "out.jsonl", cwd=long_work)
     time.sleep(1.5)
     process.send_signal(ending)

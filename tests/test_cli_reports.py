@@ -1,4 +1,4 @@
-"""The commands that tell: read, stats, diff, strategies, config, completion; and how chunks look to people."""
+"""The reporting commands: read, stats, diff, strategies, config, completion; and the view of chunks."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def said(capsys: Captured, *arguments: str) -> str:
-    """Run a command that succeeds, and give what it writes."""
+def output_of(capsys: Captured, *arguments: str) -> str:
+    """Run a command that must succeed and return its output."""
     code = main(list(arguments))
-    shown_text = capsys.readouterr()
-    assert code == 0, shown_text.err
-    return shown_text.out
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    return captured.out
 
 
 def refused(capsys: Captured, *arguments: str) -> str:
@@ -65,7 +65,7 @@ def refused(capsys: Captured, *arguments: str) -> str:
 
 
 def chunks_in(name: str, *arguments: str) -> str:
-    """Write a chunk file and give its name."""
+    """Write a chunk file and return its name."""
     assert main(["chunk", *(arguments or ("page.md",)), "-q", "-o", name]) == 0
     return name
 
@@ -73,8 +73,8 @@ def chunks_in(name: str, *arguments: str) -> str:
 # ------------------------------------------------------------------------------------------------------------ view
 
 
-def test_the_view_tells_core_overlap_and_context_apart_without_colours(capsys: Captured) -> None:
-    out = said(capsys, "chunk", "page.md", "--format", "view", *SMALL)
+def test_the_view_distinguishes_piece_roles_without_colours(capsys: Captured) -> None:
+    out = output_of(capsys, "chunk", "page.md", "--format", "view", *SMALL)
     assert "\x1b" not in out
     lines = out.splitlines()
     assert lines[:3] == ["━━ page.md: Travel", f"   {len(heads(out))} chunks", ""]
@@ -88,7 +88,7 @@ def heads(out: str) -> list[str]:
 
 
 def test_the_view_shows_every_chunk_with_its_figures(capsys: Captured) -> None:
-    out = said(capsys, "chunk", "page.md", "--format", "view", *SMALL)
+    out = output_of(capsys, "chunk", "page.md", "--format", "view", *SMALL)
     document = spanwise.read("page.md")
     made = spanwise.chunk(document, max_tokens=36, target_tokens=24, min_tokens=0, overlap_tokens=12)
     assert len(heads(out)) == len(made) > 3
@@ -100,9 +100,9 @@ def test_the_view_shows_every_chunk_with_its_figures(capsys: Captured) -> None:
         assert line.endswith(" › ".join(chunk.headings_path))
 
 
-def test_the_view_is_this(capsys: Captured) -> None:
+def test_the_view_is_exact(capsys: Captured) -> None:
     files(Path(), {"small.md": "# Title\n\nOne line.\n\n- a\n- b\n"})
-    assert said(capsys, "chunk", "small.md", "--format", "view") == (
+    assert output_of(capsys, "chunk", "small.md", "--format", "view") == (
         "━━ small.md: Title\n"
         "   1 chunk\n"
         "\n"
@@ -115,32 +115,32 @@ def test_the_view_is_this(capsys: Captured) -> None:
     )
 
 
-def test_the_legend_is_for_people_and_goes_to_stderr(capsys: Captured) -> None:
+def test_the_legend_goes_to_stderr(capsys: Captured) -> None:
     main(["chunk", "page.md", "--format", "view"])
     assert "~ overlap" in capsys.readouterr().err
 
 
 def test_long_pieces_are_shortened_unless_all_is_wanted(capsys: Captured) -> None:
     files(Path(), {"long.md": "```\n" + "\n".join(f"line {number}" for number in range(20)) + "\n```\n"})
-    short = said(capsys, "chunk", "long.md", "--format", "view", "--lines", "5")
+    short = output_of(capsys, "chunk", "long.md", "--format", "view", "--lines", "5")
     assert "line 2\n" in short
     assert "line 19" not in short
     assert "22 lines in all" in short
-    assert "line 19\n" in said(capsys, "chunk", "long.md", "--format", "view", "--lines", "0")
+    assert "line 19\n" in output_of(capsys, "chunk", "long.md", "--format", "view", "--lines", "0")
 
 
-def test_all_of_a_text_can_be_seen(capsys: Captured) -> None:
-    """A paragraph is one long line in most documents; what is beyond the edge must not be lost."""
-    out = said(capsys, "chunk", "page.md", "--format", "view", "--lines", "0")
-    words = " ".join(out.split())
-    assert "And one more is here." in words
+def test_the_whole_text_is_visible(capsys: Captured) -> None:
+    """A paragraph is one long line in most documents; text beyond the edge must not be lost."""
+    out = output_of(capsys, "chunk", "page.md", "--format", "view", "--lines", "0")
+    text = " ".join(out.split())
+    assert "And one more is here." in text
     assert max(columns(line) for line in out.splitlines()) <= 90
 
 
-def test_the_view_is_not_steered_by_the_text(capsys: Captured) -> None:
+def test_control_characters_do_not_reach_the_terminal(capsys: Captured) -> None:
     files(Path(), {"e\x1b[31m.md": "# T\x1b[2J\n\nred \x1b[31m bell \x07 \x9b0m\n"})
-    for form in ("view", "table"):
-        out = said(capsys, "chunk", ".", "--format", form, "-q")
+    for format_ in ("view", "table"):
+        out = output_of(capsys, "chunk", ".", "--format", format_, "-q")
         assert "bell" in out
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", out)
 
@@ -158,7 +158,7 @@ def test_a_terminal_gets_the_view_in_colours(folder: Path) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_a_terminal_gets_no_colours_where_nobody_wants_them(more: dict[str, str], folder: Path) -> None:
+def test_a_terminal_gets_no_colours_if_disabled(more: dict[str, str], folder: Path) -> None:
     code, out = on_terminal("chunk", "page.md", *SMALL, cwd=folder, more=more)
     assert code == 0
     assert "\x1b" not in out
@@ -166,8 +166,8 @@ def test_a_terminal_gets_no_colours_where_nobody_wants_them(more: dict[str, str]
 
 
 @pytest.mark.process
-def test_no_color_that_is_empty_says_nothing(folder: Path) -> None:
-    assert "\x1b[" in on_terminal("chunk", "page.md", cwd=folder, more={"NO_COLOR": ""})[1]  # as no-color.org has it
+def test_an_empty_no_color_is_ignored(folder: Path) -> None:
+    assert "\x1b[" in on_terminal("chunk", "page.md", cwd=folder, more={"NO_COLOR": ""})[1]  # see no-color.org
 
 
 @pytest.mark.process
@@ -191,7 +191,7 @@ def test_errors_are_red_on_a_terminal_and_plain_in_a_pipe(folder: Path) -> None:
 
 
 class Clock:
-    """A clock that is set by hand."""
+    """A clock with a manually set time."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -201,7 +201,7 @@ class Clock:
 
 
 def watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let stderr pass for a terminal."""
+    """Make stderr appear to be a terminal."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
 
@@ -214,16 +214,16 @@ def test_progress_is_shown_after_two_seconds(capsys: Captured, monkeypatch: pyte
     assert capsys.readouterr().err == ""
     clock.now += 0.6
     progress.advance(3, 4_000_000)
-    words = capsys.readouterr().err
-    assert " 50%" in words
-    assert "2/4 documents" in words
-    assert "6 chunks" in words
-    assert "2.0 MB/s" in words
+    message = capsys.readouterr().err
+    assert " 50%" in message
+    assert "2/4 documents" in message
+    assert "6 chunks" in message
+    assert "2.0 MB/s" in message
     progress.clear()
     assert capsys.readouterr().err == "\r\x1b[K"
 
 
-def test_progress_is_silent_where_nobody_looks(capsys: Captured) -> None:
+def test_progress_is_silent_without_a_terminal(capsys: Captured) -> None:
     clock = Clock()
     progress = Progress(4, clock=clock)
     clock.now += 5
@@ -234,7 +234,7 @@ def test_progress_is_silent_where_nobody_looks(capsys: Captured) -> None:
 
 @pytest.mark.parametrize("width", [30, 60, 100])
 def test_progress_fits_the_terminal(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A line that wraps can't be taken away, and fills the screen with its copies."""
+    """A wrapped line can't be erased and would fill the screen with copies."""
     watched(monkeypatch)
     monkeypatch.setenv("COLUMNS", str(width))
     clock = Clock()
@@ -256,7 +256,7 @@ def test_read_gives_the_text_as_it_is(folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_read_tells_what_was_not_read_as_it_is(folder: Path) -> None:
+def test_read_reports_replaced_characters(folder: Path) -> None:
     files(folder, {"nul.txt": b"x" * 5000 + b"\x00"})
     done = ran("read", "nul.txt", cwd=folder)
     assert done.code == 0
@@ -265,12 +265,12 @@ def test_read_tells_what_was_not_read_as_it_is(folder: Path) -> None:
 
 def test_read_as_json_has_text_and_metadata(capsys: Captured) -> None:
     document = spanwise.read("page.md")
-    answer = orjson.loads(said(capsys, "read", "page.md", "--json"))
+    answer = orjson.loads(output_of(capsys, "read", "page.md", "--json"))
     assert answer == {"text": PAGE, "pages": [], "metadata": document.metadata.to_dict(), "left_out": []}
 
 
 def test_blocks_as_json_are_those_of_the_document(capsys: Captured) -> None:
-    answer = orjson.loads(said(capsys, "read", "page.md", "--blocks", "--json", "--tokenizer", "words"))
+    answer = orjson.loads(output_of(capsys, "read", "page.md", "--blocks", "--json", "--tokenizer", "words"))
     document = spanwise.read("page.md")
     assert answer["document_id"] == document.document_id
     assert len(answer["blocks"]) == len(document.blocks)
@@ -289,12 +289,12 @@ def test_blocks_as_json_are_those_of_the_document(capsys: Captured) -> None:
 
 def test_nested_items_are_nested_parts(capsys: Captured) -> None:
     files(Path(), {"list.md": "- a\n  - b\n  - c\n- d\n"})
-    (block,) = orjson.loads(said(capsys, "read", "list.md", "--blocks", "--json"))["blocks"]
+    (block,) = orjson.loads(output_of(capsys, "read", "list.md", "--blocks", "--json"))["blocks"]
     assert [len(part["parts"]) for part in block["parts"]] == [2, 0]
 
 
 def test_blocks_are_a_table_for_people(capsys: Captured) -> None:
-    assert said(capsys, "read", "page.md", "--blocks").splitlines() == [
+    assert output_of(capsys, "read", "page.md", "--blocks").splitlines() == [
         "#  kind       characters  tokens  place   headings        text",
         "0  heading 1  0:8              2  line 1  Travel          # Travel",
         "1  paragraph  10:122          27  line 3  Travel          Trips are booked early. Dr. Nov…",
@@ -306,15 +306,15 @@ def test_blocks_are_a_table_for_people(capsys: Captured) -> None:
 
 def test_a_document_without_blocks_is_an_empty_table(capsys: Captured) -> None:
     files(Path(), {"empty.md": ""})
-    assert len(said(capsys, "read", "empty.md", "--blocks").splitlines()) == 1
-    assert said(capsys, "read", "empty.md") == ""
+    assert len(output_of(capsys, "read", "empty.md", "--blocks").splitlines()) == 1
+    assert output_of(capsys, "read", "empty.md") == ""
 
 
 # ----------------------------------------------------------------------------------------------------------- stats
 
 
 def figures(capsys: Captured, *names: str) -> Any:
-    return orjson.loads(said(capsys, "stats", *names, "--json"))
+    return orjson.loads(output_of(capsys, "stats", *names, "--json"))
 
 
 def test_stats_count_what_is_there(capsys: Captured) -> None:
@@ -359,8 +359,8 @@ def test_a_json_list_may_be_written_by_others(options: int, capsys: Captured) ->
 
 @pytest.mark.process
 def test_stats_read_what_is_piped_in(folder: Path) -> None:
-    for form in ("jsonl", "json", "parquet"):
-        done = ran_by_shell(f"$spanwise chunk page.md -q --format {form} | $spanwise stats - --json", folder)
+    for format_ in ("jsonl", "json", "parquet"):
+        done = ran_by_shell(f"$spanwise chunk page.md -q --format {format_} | $spanwise stats - --json", folder)
         assert done.code == 0, done.err
         assert orjson.loads(done.out)["chunks"] == 2
 
@@ -374,13 +374,13 @@ def test_stats_know_dialects_with_token_counts(dialect: str, capsys: Captured) -
 
 
 @pytest.mark.parametrize("dialect", ["confluence", "pages"])
-def test_a_dialect_without_token_counts_is_told(dialect: str, capsys: Captured) -> None:
+def test_a_dialect_without_token_counts_is_reported(dialect: str, capsys: Captured) -> None:
     assert "token count" in refused(capsys, "stats", chunks_in("x.jsonl", "page.md", "--dialect", dialect))
 
 
 def test_two_files_stand_side_by_side(capsys: Captured) -> None:
     one, two = chunks_in("one.jsonl"), chunks_in("two.jsonl", "page.md", *SMALL)
-    lines = said(capsys, "stats", one, two).splitlines()
+    lines = output_of(capsys, "stats", one, two).splitlines()
     assert lines[0].split() == ["one.jsonl", "two.jsonl"]
     assert next(line for line in lines if line.startswith("chunks")).split() == ["chunks", "2", "4"]
     assert [answer["chunks"] for answer in figures(capsys, one, two)] == [2, 4]
@@ -413,7 +413,7 @@ def test_three_files_are_too_many(capsys: Captured) -> None:
         (b'{"metadata": 5}\n', "token count"),
     ],
 )
-def test_what_is_no_chunk_file_is_told(data: bytes, words: str, capsys: Captured) -> None:
+def test_an_invalid_chunk_file_is_reported(data: bytes, words: str, capsys: Captured) -> None:
     files(Path(), {"x": data})
     assert words in refused(capsys, "stats", "x").splitlines()[0]
 
@@ -426,15 +426,15 @@ AFTER = "# H\n\nFirst, changed.\n\n## A\n\nNew.\n\n## B\n\nSecond.\n\n## D\n\nFo
 
 @pytest.fixture
 def two(folder: Path) -> tuple[str, str]:
-    """Give chunk files of a document before and after a change."""
+    """Return chunk files of a document before and after a change."""
     files(folder, {"d.md": BEFORE})
     old = chunks_in("old.jsonl", "d.md")
     files(folder, {"d.md": AFTER})
     return old, chunks_in("new.jsonl", "d.md")
 
 
-def test_diff_says_what_became_of_each_chunk(two: tuple[str, str], capsys: Captured) -> None:
-    assert said(capsys, "diff", *two).splitlines() == [
+def test_diff_reports_every_chunk(two: tuple[str, str], capsys: Captured) -> None:
+    assert output_of(capsys, "diff", *two).splitlines() == [
         "d.md",
         "  + #0    H: First, changed.",
         "  + #1    H › A: New.",
@@ -447,7 +447,7 @@ def test_diff_says_what_became_of_each_chunk(two: tuple[str, str], capsys: Captu
 
 
 def test_diff_as_json_names_ids(two: tuple[str, str], capsys: Captured) -> None:
-    *changes, last = records(said(capsys, "diff", *two, "--json"))
+    *changes, last = records(output_of(capsys, "diff", *two, "--json"))
     assert last == {"summary": {"added": 2, "removed": 2, "moved": 2, "kept": 0, "to_embed": 2}}
     old, new = ({record["content_id"]: record for record in records(Path(name))} for name in two)
     assert {change["content_id"] for change in changes} == set(old) | set(new)
@@ -461,13 +461,13 @@ def test_diff_as_json_names_ids(two: tuple[str, str], capsys: Captured) -> None:
 
 
 def test_diff_of_a_file_with_itself_is_nothing(two: tuple[str, str], capsys: Captured) -> None:
-    same = said(capsys, "diff", two[0], two[0])
+    same = output_of(capsys, "diff", two[0], two[0])
     assert same == "0 added, 0 removed, 0 moved, 4 kept; 0 chunks to embed\n"
 
 
 def test_diff_names_kept_chunks_that_must_be_embedded_anew(two: tuple[str, str], capsys: Captured) -> None:
     tagged = chunks_in("tagged.jsonl", "d.md", "--template", "tags")
-    *changes, last = records(said(capsys, "diff", two[1], tagged, "--json"))
+    *changes, last = records(output_of(capsys, "diff", two[1], tagged, "--json"))
     assert (last["summary"]["kept"], last["summary"]["to_embed"]) == (4, 4)
     expected = {record["chunk_id"] for record in records(Path(tagged))}
     assert {change["new_chunk_id"] for change in changes if change["embed"]} == expected
@@ -475,13 +475,13 @@ def test_diff_names_kept_chunks_that_must_be_embedded_anew(two: tuple[str, str],
 
 def test_diff_with_nothing_before_adds_all(two: tuple[str, str], capsys: Captured) -> None:
     files(Path(), {"empty.jsonl": ""})
-    assert "4 added, 0 removed" in said(capsys, "diff", "empty.jsonl", two[1])
-    assert "0 added, 4 removed" in said(capsys, "diff", two[1], "empty.jsonl")
+    assert "4 added, 0 removed" in output_of(capsys, "diff", "empty.jsonl", two[1])
+    assert "0 added, 4 removed" in output_of(capsys, "diff", two[1], "empty.jsonl")
 
 
 def test_diff_reads_every_format(two: tuple[str, str], capsys: Captured) -> None:
     other = chunks_in("new.parquet", "d.md", "--format", "parquet")
-    assert said(capsys, "diff", two[1], other).startswith("0 added, 0 removed, 0 moved, 4 kept")
+    assert output_of(capsys, "diff", two[1], other).startswith("0 added, 0 removed, 0 moved, 4 kept")
 
 
 def test_diff_refuses_what_has_no_content_ids(two: tuple[str, str], capsys: Captured) -> None:
@@ -491,7 +491,7 @@ def test_diff_refuses_what_has_no_content_ids(two: tuple[str, str], capsys: Capt
 
 
 @pytest.mark.parametrize("line", ['{"content_id": "x"}', '{"content_id": 5, "metadata": null}', "[1, 2]", "no"])
-def test_diff_tells_records_that_are_none(line: str, two: tuple[str, str], capsys: Captured) -> None:
+def test_diff_reports_invalid_records(line: str, two: tuple[str, str], capsys: Captured) -> None:
     files(Path(), {"x.jsonl": line + "\n"})
     assert "`x.jsonl`" in refused(capsys, "diff", two[0], "x.jsonl")
 
@@ -500,23 +500,21 @@ def test_diff_tells_records_that_are_none(line: str, two: tuple[str, str], capsy
 
 
 def test_strategies_show_every_option_with_its_default(capsys: Captured) -> None:
-    out = said(capsys, "strategies")
+    out = output_of(capsys, "strategies")
     for name, strategy in STRATEGIES.items():
         part = out[out.index(f"{name}\n") :]
         for item in fields(strategy.options):
             flag = item.name if item.metadata["secret"] else f"--{item.name.replace('_', '-')}"
             line = next(line for line in part.splitlines() if line.split()[:1] == [flag])
-            words = {"True": "on", "False": "off", "None": "none"}
-            assert line.split()[1] == words.get(str(item.default), str(item.default))
+            names = {"True": "on", "False": "off", "None": "none"}
+            assert line.split()[1] == names.get(str(item.default), str(item.default))
 
 
 @pytest.mark.parametrize("width", [60, 80, 140])
-def test_strategies_say_in_full_what_an_option_does(
-    width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is the only place on the command line that says it."""
+def test_strategies_explain_options_in_full(width: int, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is the only command that explains the options in full."""
     monkeypatch.setenv("COLUMNS", str(width))
-    letters = "".join(said(capsys, "strategies", "structure").split())
+    letters = "".join(output_of(capsys, "strategies", "structure").split())
     for item in fields(STRATEGIES["structure"].options):
         last = item.metadata["help"].split()[-1]
         assert last in letters
@@ -524,13 +522,13 @@ def test_strategies_say_in_full_what_an_option_does(
 
 
 def test_one_strategy_is_shown_alone(capsys: Captured) -> None:
-    out = said(capsys, "strategies", "simple")
+    out = output_of(capsys, "strategies", "simple")
     assert "--max-chars" in out
     assert "--mix-code" not in out
 
 
 def test_strategies_as_json_are_a_schema(capsys: Captured) -> None:
-    schema = orjson.loads(said(capsys, "strategies", "--json"))
+    schema = orjson.loads(output_of(capsys, "strategies", "--json"))
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
     assert schema["oneOf"] == [{"$ref": f"#/$defs/{name}"} for name in STRATEGIES]
     assert set(schema["$defs"]) == set(STRATEGIES)
@@ -551,7 +549,7 @@ TYPES: dict[str, Any] = {"integer": int, "number": (int, float), "boolean": bool
 @pytest.mark.usefixtures("endpoint")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_schema_allows_what_the_library_allows(strategy: str, capsys: Captured) -> None:
-    properties = orjson.loads(said(capsys, "strategies", strategy, "--json"))["$defs"][strategy]["properties"]
+    properties = orjson.loads(output_of(capsys, "strategies", strategy, "--json"))["$defs"][strategy]["properties"]
     document = spanwise.read_text("Words.")
     more: dict[str, Any] = {"input_price": 1, "output_price": 1} if strategy == "smart" else {}
     for name, rules in properties.items():
@@ -572,7 +570,7 @@ def test_the_schema_allows_what_the_library_allows(strategy: str, capsys: Captur
                 spanwise.chunk(document, strategy, **{name: value})
 
 
-def test_an_unknown_strategy_is_told(capsys: Captured) -> None:
+def test_an_unknown_strategy_is_reported(capsys: Captured) -> None:
     err = refused(capsys, "strategies", "fixd")
     assert "fixd" in err
     assert "fixed" in err.splitlines()[1]
@@ -583,7 +581,7 @@ def test_an_unknown_strategy_is_told(capsys: Captured) -> None:
 
 def test_config_is_a_table_for_people(capsys: Captured) -> None:
     files(Path(), {"spanwise.toml": 'max_tokens = 300\nmeta = {tenant_id = "acme"}\n'})
-    out = said(capsys, "config", "page.md", "--mix-code")
+    out = output_of(capsys, "config", "page.md", "--mix-code")
     lines = [line.split() for line in out.splitlines()]
     assert lines[0][:2] == ["config", "file:"]
     assert lines[0][2].endswith("spanwise.toml")
@@ -594,9 +592,9 @@ def test_config_is_a_table_for_people(capsys: Captured) -> None:
     assert next(line for line in lines if line[:1] == ["mix_code"])[2:] == ["command", "line"]
 
 
-def test_config_says_that_there_is_none(capsys: Captured) -> None:
-    assert said(capsys, "config").startswith("config file: none\n")
-    assert orjson.loads(said(capsys, "config", "--json"))["config"] is None
+def test_config_without_a_file(capsys: Captured) -> None:
+    assert output_of(capsys, "config").startswith("config file: none\n")
+    assert orjson.loads(output_of(capsys, "config", "--json"))["config"] is None
 
 
 # ------------------------------------------------------------------------------------------------------ completion
@@ -604,7 +602,7 @@ def test_config_says_that_there_is_none(capsys: Captured) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
 def test_a_completion_script_knows_commands_and_flags(shell: str, capsys: Captured) -> None:
-    script = said(capsys, "completion", shell)
+    script = output_of(capsys, "completion", shell)
     for word in ("chunk", "strategies", "--strategy" if shell != "tcsh" else "strategy", "confluence"):
         assert word in script
 
@@ -619,8 +617,8 @@ def test_a_completion_script_knows_commands_and_flags(shell: str, capsys: Captur
         ("spanwise chunk --dialect no", "notes"),
     ],
 )
-def test_bash_completes_with_it(words: str, offered: str, tmp_path: Path, capsys: Captured) -> None:
-    script = files(tmp_path, {"script.bash": said(capsys, "completion", "bash")}) / "script.bash"
+def test_bash_completion_works(words: str, offered: str, tmp_path: Path, capsys: Captured) -> None:
+    script = files(tmp_path, {"script.bash": output_of(capsys, "completion", "bash")}) / "script.bash"
     asked = (
         f'source "{script}"; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMP_LINE="{words}"; '
         "COMP_POINT=${#COMP_LINE}; complete -p spanwise >/dev/null && "
@@ -630,7 +628,7 @@ def test_bash_completes_with_it(words: str, offered: str, tmp_path: Path, capsys
     assert done.stdout.split() == offered.split(), done.stderr
 
 
-def test_an_unknown_shell_is_told(capsys: Captured) -> None:
+def test_an_unknown_shell_is_reported(capsys: Captured) -> None:
     assert "bash" in refused(capsys, "completion", "cmd")
 
 
@@ -658,7 +656,7 @@ def test_a_table_stands_in_columns() -> None:
     assert table(rows, right=[1], width=20) == ["a      b  c", "数据  10  xxxxxxxxx…", "       5"]
 
 
-def test_what_would_steer_a_terminal_is_shown_as_a_sign() -> None:
+def test_control_characters_are_replaced() -> None:
     assert printable("a\x1b[31mb\x07\x9b\x7f\r") == "a�[31mb����"
     assert printable("a\tb") == "a   b"
-    assert "\u202e" not in printable("a\u202eb")  # it would turn the rest of the line around
+    assert "\u202e" not in printable("a\u202eb")  # it would reverse the rest of the line

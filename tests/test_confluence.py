@@ -1,4 +1,4 @@
-"""Pages of Confluence: every macro and element of storage format, the JSON of the REST API, and rendered pages."""
+"""Confluence pages: macros and elements of the storage format, the REST API's JSON, and rendered pages."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def read(text: str, **more: Any) -> Document:
 
 
 def macro(kind: str, body: str = "", **parameters: str) -> str:
-    said = "".join(f'<ac:parameter ac:name="{key}">{value}</ac:parameter>' for key, value in parameters.items())
-    return f'<ac:structured-macro ac:name="{kind}" ac:schema-version="1">{said}{body}</ac:structured-macro>'
+    fields = "".join(f'<ac:parameter ac:name="{key}">{value}</ac:parameter>' for key, value in parameters.items())
+    return f'<ac:structured-macro ac:name="{kind}" ac:schema-version="1">{fields}{body}</ac:structured-macro>'
 
 
 def rich(body: str) -> str:
@@ -108,7 +108,7 @@ def test_unknown_macros_are_named() -> None:
     ]  # fmt: skip
 
 
-def test_places_in_storage_format() -> None:
+def test_locations_in_storage_format() -> None:
     document = read("<h1>a</h1>" + macro("info", rich("<p>b</p>")) + "<ul><li>c</li></ul>")
     assert [dict(block.source_ref or {})["storage_xpath"] for block in document.blocks] == [
         "/h1[1]", "/ac:structured-macro[1]", "/ul[1]",
@@ -147,49 +147,49 @@ CLOUD: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_an_export_says_all_of_its_page() -> None:
-    said = read(json.dumps(EXPORT)).metadata
-    assert (said.page_id, said.space_key, said.page_version, said.title) == ("12345", "HR", 7, "Urlopy")
-    assert (said.author, said.updated_at) == ("Ewa Nowak", "2026-01-28T10:00:00.000Z")
-    assert (said.labels, said.source_url) == (("urlop", "hr"), "https://wiki.example.org/display/HR/Urlopy")
-    assert said.extra["ancestors"] == ["Firma", "Kadry"]
-    assert said.extra["created_at"] == "2025-01-01T08:00:00.000+01:00"
-    assert said.extra["last_author"] == "Jan Kowalski"
+def test_an_export_has_all_metadata() -> None:
+    metadata = read(json.dumps(EXPORT)).metadata
+    assert (metadata.page_id, metadata.space_key, metadata.page_version, metadata.title) == ("12345", "HR", 7, "Urlopy")
+    assert (metadata.author, metadata.updated_at) == ("Ewa Nowak", "2026-01-28T10:00:00.000Z")
+    assert (metadata.labels, metadata.source_url) == (("urlop", "hr"), "https://wiki.example.org/display/HR/Urlopy")
+    assert metadata.extra["ancestors"] == ["Firma", "Kadry"]
+    assert metadata.extra["created_at"] == "2025-01-01T08:00:00.000+01:00"
+    assert metadata.extra["last_author"] == "Jan Kowalski"
 
 
-def test_the_second_version_of_the_cloud_s_api() -> None:
-    said = read(json.dumps(CLOUD)).metadata
-    assert (said.page_id, said.space_key, said.page_version, said.author) == ("98", "HR", 2, "557:1")
-    assert (said.labels, said.updated_at) == (("hr",), "2026-02-01T09:00:00Z")
-    assert said.source_url == "https://e.atlassian.net/wiki/spaces/HR/pages/98/Urlaub"
+def test_version_two_of_the_cloud_api() -> None:
+    metadata = read(json.dumps(CLOUD)).metadata
+    assert (metadata.page_id, metadata.space_key, metadata.page_version, metadata.author) == ("98", "HR", 2, "557:1")
+    assert (metadata.labels, metadata.updated_at) == (("hr",), "2026-02-01T09:00:00Z")
+    assert metadata.source_url == "https://e.atlassian.net/wiki/spaces/HR/pages/98/Urlaub"
 
 
 def test_options_win_over_the_export() -> None:
-    said = read(json.dumps(EXPORT), page_id="1", space_key="X", extra={"team": "hr"}).metadata
-    assert (said.page_id, said.space_key, said.extra["team"]) == ("1", "X", "hr")
-    assert said.extra["ancestors"] == ["Firma", "Kadry"]
+    metadata = read(json.dumps(EXPORT), page_id="1", space_key="X", extra={"team": "hr"}).metadata
+    assert (metadata.page_id, metadata.space_key, metadata.extra["team"]) == ("1", "X", "hr")
+    assert metadata.extra["ancestors"] == ["Firma", "Kadry"]
 
 
 def test_the_pages_above_open_the_heading_path() -> None:
     assert {block.headings_path for block in read(json.dumps(EXPORT)).blocks} == {("Firma", "Kadry", "Zasady")}
 
 
-def test_text_is_stored_and_places_are_shown() -> None:
+def test_text_is_stored_and_locations_are_rendered() -> None:
     document, tree = read(json.dumps(EXPORT)), LexborHTMLParser(VIEW)
     assert document.text == read(STORAGE).text
     for block in document.blocks:
         for item in [block, *block.parts]:
             assert isinstance(item, Block | Part)
-            place = dict(item.source_ref or {})
-            (found,) = tree.css(place["css_selector"])
-            shown = found.text().replace(" ", "")
+            location = dict(item.source_ref or {})
+            (found,) = tree.css(location["css_selector"])
+            visible = found.text().replace(" ", "")
             letters = "".join(letter for letter in document.text[item.start : item.end] if letter.isalnum())
-            assert shown in letters or letters in shown or "info" in letters
-            assert place["storage_xpath"]
+            assert visible in letters or letters in visible or "info" in letters
+            assert location["storage_xpath"]
     assert dict(document.blocks[-1].source_ref or {})["xpath"] == "/html/body/p[2]"
 
 
-def test_a_view_alone_will_do() -> None:
+def test_a_view_alone_is_enough() -> None:
     document = read(json.dumps({**EXPORT, "body": {"view": {"value": VIEW}}}))
     assert document.text == read(STORAGE).text
     assert dict(document.blocks[1].source_ref or {})["xpath"] == "/html/body/p[1]"
@@ -215,7 +215,7 @@ def test_json_that_is_cut_off_is_refused() -> None:
 # ── files ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_files_are_known_by_what_is_in_them(tmp_path: Path) -> None:
+def test_files_are_recognised_by_content(tmp_path: Path) -> None:
     (tmp_path / "page.xml").write_text(macro("info", rich("<p>x</p>")), encoding="utf-8")
     (tmp_path / "page.json").write_text(json.dumps(EXPORT), encoding="utf-8")
     assert spanwise.read(tmp_path / "page.xml").text == "> [!info]\n> x"
@@ -281,7 +281,7 @@ def test_any_string_is_read(text: str) -> None:
     read(text)
 
 
-def test_broken_markup_is_read_and_said_to_be_broken() -> None:
+def test_broken_markup_is_read_and_reported() -> None:
     document = read("<p>eins <b>zwei</p><p>drei</p>")
     assert all(word in document.text for word in ("eins", "zwei", "drei"))
     assert any("not well-formed" in item.reason and not item.usual for item in document.left_out)
@@ -292,7 +292,7 @@ def test_broken_markup_is_read_and_said_to_be_broken() -> None:
     ['<!DOCTYPE a [<!ENTITY b "c"><!ENTITY d "&b;&b;">]><p>&d;</p>', "<p>" * 100_000 + "x",
      macro("a", "<ac:rich-text-body>" * 100_000), "<p " + " ".join(f"a{i}='1'" for i in range(100_000)) + ">x</p>"],
 )  # fmt: skip
-def test_hostile_pages_are_refused_in_no_time(text: str) -> None:
+def test_hostile_pages_are_refused_quickly(text: str) -> None:
     with pytest.raises(UnreadableError):
         read(text)
 

@@ -79,7 +79,7 @@ def made(text: str = PAGE, strategy: str = "structure", **options: Any) -> tuple
 
 
 def both(dialect: str, text: str = PAGE, **options: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Give each chunk's record in a dialect, beside our own."""
+    """Return pairs of each chunk's record in a dialect and our own."""
     chunks = made(text, **options)
     ours = [chunk.to_dict() for chunk in chunks]
     return list(zip(translate(chunks, dialect), ours, strict=True))
@@ -117,7 +117,7 @@ def test_an_unknown_dialect_is_refused_with_a_hint() -> None:
 # -------------------------------------------------------------------------------------------------------- spec-v1
 
 
-def test_spec_v1_says_what_our_record_says() -> None:
+def test_spec_v1_matches_our_record() -> None:
     for record, ours in both("spec-v1", PAGE + LONG, max_tokens=100, target_tokens=60):
         for name in SPEC_V1:
             if name not in {"md_text", "token_estimate", "chunk_type", "source_url", "file_path"}:
@@ -146,7 +146,7 @@ def test_spec_v1_knows_six_types() -> None:
     assert {record["chunk_type"] for record, _ in pairs} == kinds
 
 
-def test_spec_v1_carries_metadata_of_ones_own_but_lets_them_hide_nothing() -> None:
+def test_spec_v1_custom_metadata_override_nothing() -> None:
     document = spanwise.read_text("Words.", extra={"team": "hr", "md_text": "false", "title": "false"})
     (record,) = translate(spanwise.chunk(document), "spec-v1")
     assert record["team"] == "hr"
@@ -157,7 +157,7 @@ def test_spec_v1_carries_metadata_of_ones_own_but_lets_them_hide_nothing() -> No
 # ----------------------------------------------------------------------------------------------------- confluence
 
 
-def test_confluence_says_what_our_record_says() -> None:
+def test_confluence_matches_our_record() -> None:
     same = [
         "block_indices", "core_block_indices", "overlap_prev_block_indices", "overlap_next_block_indices",
         "normalized_text", "full_text", "embedding_text", "navigation",
@@ -176,7 +176,7 @@ def test_confluence_names_chunks_by_their_core_blocks() -> None:
         assert record["chunk_id"] == f"EDU:77:{first}-{last}"
 
 
-def test_confluence_tells_parts_of_one_block_apart() -> None:
+def test_confluence_distinguishes_parts_of_one_block() -> None:
     pairs = both("confluence", f"Short.\n\n---\n\n{LONG}\n", max_tokens=100)
     ids = [record["chunk_id"] for record, _ in pairs]
     parts = len(ids) - 1
@@ -217,10 +217,10 @@ def test_the_nearest_heading_is_the_last_one_above() -> None:
         assert record["nearest_heading_id"] == expected
         seen.add(expected)
     assert None in seen
-    assert len(seen) == 4  # before all, under Guide, under Rates, under Deep
+    assert len(seen) == 4  # before any heading, under Guide, under Rates, under Deep
 
 
-def test_the_shown_headings_are_the_last_few() -> None:
+def test_the_last_headings_are_kept() -> None:
     deep = [record for record in translate(made(), "confluence") if len(record["full_heading_hierarchy"]) == 3]
     assert deep
     assert all(record["full_heading_hierarchy"] == ["Guide", "Rates", "Deep"] for record in deep)
@@ -235,7 +235,7 @@ def test_the_shown_headings_are_the_last_few() -> None:
 # ---------------------------------------------------------------------------------------------------------- notes
 
 
-def test_notes_say_what_our_record_says() -> None:
+def test_notes_match_our_record() -> None:
     for record, ours in both("notes", PAGE + LONG, max_tokens=100, template="tags"):
         assert record["note_id"] == "doc-1"
         assert record["index"] == ours["chunk_index"]
@@ -269,7 +269,7 @@ def test_notes_name_their_section() -> None:
 # ----------------------------------------------------------------------------------------------- fixed-size, pages
 
 
-def test_fixed_size_says_what_our_record_says() -> None:
+def test_fixed_size_matches_our_record() -> None:
     pairs = both("fixed-size", PAGE + LONG, strategy="fixed", max_tokens=100)
     for record, ours in pairs:
         assert record["content"] == ours["full_text"]
@@ -331,7 +331,7 @@ def test_prefix_and_levels_are_flags(folder: Path, capsys: pytest.CaptureFixture
     assert max(len(record["full_heading_hierarchy"]) for record in found) == 3
 
 
-def test_every_file_counts_its_parts_anew(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parts_are_counted_per_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files(folder, {"c.md": LONG})
     assert main(["chunk", "b.md", "c.md", "--dialect", "confluence", "--max-tokens", "100", "-q"]) == 0
     ids = [record["chunk_id"] for record in records(capsys.readouterr().out)]

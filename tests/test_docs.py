@@ -1,4 +1,4 @@
-"""The docs can't lie: their examples run, and their tables are compared with what is declared."""
+"""The docs: their examples run, and their tables match the declarations."""
 
 from __future__ import annotations
 
@@ -21,17 +21,21 @@ from spanwise.retrieval.request import SearchOptions
 from spanwise.text.tokens import TOKENIZERS
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = [*sorted(DOCS.rglob("*.md")), DOCS.parent / "README.md"]
+ROOT = DOCS.parent
+PAGES = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md"]
+WITHOUT_EXAMPLES = [*sorted((DOCS / "decisions").glob("*.md")), DOCS / "glossary.md"]
+SOURCES = ROOT / "src" / "spanwise"
+MODULE = re.compile(r"`([a-z_]+(?:/[a-z_]+)+)`")
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)")
 
 
-def said(page: Path) -> str:
+def read(page: Path) -> str:
     return page.read_text(encoding="utf-8")
 
 
 def examples_alone(text: str) -> str:
-    """Blank everything but the examples, so that an error names the page's own line."""
+    """Return a page with all but the examples blanked, so that errors have the page's line numbers."""
     kept, inside = [], False
     for line in text.splitlines():
         inside = line == "```python" or (inside and line != "```")
@@ -40,8 +44,8 @@ def examples_alone(text: str) -> str:
 
 
 def table(page: str, column: str) -> list[list[str]]:
-    """Give the rows of the table whose first column has this name, cells without their backticks."""
-    lines = said(DOCS / page).splitlines()
+    """Return the rows of the table whose first column has this name, without backticks."""
+    lines = read(DOCS / page).splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(f"| {column} |"))
     rows = []
     for line in lines[start + 2 :]:
@@ -59,19 +63,36 @@ def shown_default(value: Any) -> str:
     return f"`{value}`" if isinstance(value, str) else str(value)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in WITHOUT_EXAMPLES], ids=name_of)
 def test_examples_run(page: Path) -> None:
     """All examples of a page are one session."""
-    session = doctest.DocTestParser().get_doctest(examples_alone(said(page)), {}, page.stem, str(page), 0)
+    session = doctest.DocTestParser().get_doctest(examples_alone(read(page)), {}, page.stem, str(page), 0)
     failures: list[str] = []
     doctest.DocTestRunner(verbose=False).run(session, out=failures.append)
     assert session.examples, "a page without an example"
     assert not failures, "".join(failures)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md"], ids=name_of)
 def test_links_lead_somewhere(page: Path) -> None:
-    assert [link for link in LINK.findall(EXAMPLE.sub("", said(page))) if not (page.parent / link).exists()] == []
+    assert [link for link in LINK.findall(EXAMPLE.sub("", read(page))) if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", [ROOT / "ARCHITECTURE.md", *WITHOUT_EXAMPLES], ids=name_of)
+def test_modules_that_are_named_exist(page: Path) -> None:
+    named = MODULE.findall(EXAMPLE.sub("", read(page)))
+    assert [name for name in named if not any(SOURCES.glob(f"{name}*")) and not (ROOT / name).exists()] == []
+
+
+def test_the_map_shows_every_package() -> None:
+    block = read(ROOT / "ARCHITECTURE.md").split("```")[1]
+    shown = set(re.findall(r"^    ([a-z_]+)(?:/|\.py)", block, re.MULTILINE))
+    there = {path.stem for path in SOURCES.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert shown == there - {"__main__"}
 
 
 def test_every_strategy_has_its_page() -> None:
@@ -102,7 +123,7 @@ def test_tokenizers_are_complete() -> None:
 
 
 def test_formats_and_extensions_are_complete() -> None:
-    page = said(DOCS / "reading.md")
+    page = read(DOCS / "reading.md")
     assert all(f"`{extension}`" in page for extension in EXTENSIONS if extension)
     assert all(f'`"{name}"`' in page for name in FORMATS)
 
@@ -117,7 +138,7 @@ def test_the_options_of_search_are_complete() -> None:
 
 
 def test_snippets_for_other_stores_are_python() -> None:
-    snippets = re.findall(r"^```python-snippet\n(.*?)^```$", said(DOCS / "howto/your-own-vector-store.md"), re.M | re.S)
+    snippets = re.findall(r"^```python-snippet\n(.*?)^```$", read(DOCS / "howto/your-own-vector-store.md"), re.M | re.S)
     assert len(snippets) >= 4
     for snippet in snippets:
         compile(snippet, "snippet", "exec")

@@ -1,4 +1,4 @@
-"""The commands in the docs are really run: what a page shows is what its reader gets.
+"""The commands in the docs are run, and their output is compared with the page.
 
 A page is one session in an empty folder, from top to bottom:
 
@@ -6,7 +6,7 @@ A page is one session in an empty folder, from top to bottom:
 - a `console` block that calls `spanwise` or `python` is run: a line that starts with `$ ` is a command, the lines after
   it are what it says;
 - `...` alone on a line stands for lines that are left out, inside a line for characters;
-- the words for people (stderr) may be left out; where they are shown, they stand below the data, as in a terminal;
+- stderr may be left out; where it is shown, it comes below stdout, as in a terminal;
 - a command may fail only if the next one is `echo $?`.
 """
 
@@ -43,28 +43,28 @@ CALL = re.compile(r"^\$ (?:[^\n]*[|;&] *)?(?:spanwise|python) ", re.MULTILINE)
 
 
 class Command(NamedTuple):
-    """A command of a page, the line where it stands, and what it is said to say."""
+    """A command of a page, its line number, and the output shown for it."""
 
     line: int
-    words: str
-    shown: list[str]
+    command: str
+    output: list[str]
 
 
-class Given(NamedTuple):
-    """A file of a page."""
+class PageFile(NamedTuple):
+    """A file defined on a page."""
 
     path: str
     text: str
 
 
-Step = Command | Given
+Step = Command | PageFile
 
 
 def steps_of(page: str) -> Iterator[Step]:
-    """Give the files and commands of a page, in order."""
+    """Yield the files and commands of a page, in order."""
     for block in FENCED.finditer(page):
         if block["title"]:
-            yield Given(block["title"], block["body"])
+            yield PageFile(block["title"], block["body"])
         elif block["kind"] == "console" and CALL.search(block["body"]):
             yield from commands_of(block["body"], page.count("\n", 0, block.start("body")) + 1)
 
@@ -78,31 +78,31 @@ def commands_of(block: str, first: int) -> Iterator[Command]:
             command = Command(number, line[2:], [])
         else:
             assert command, f"line {number}: output without a command"
-            command.shown.append(line)
+            command.output.append(line)
     if command:
         yield command
 
 
-def pattern_of(shown: list[str]) -> re.Pattern[str]:
+def pattern_of(lines: list[str]) -> re.Pattern[str]:
     parts = [
-        r"(?:.*\n)*?" if line == "..." else re.escape(line.rstrip()).replace(r"\.\.\.", ".*?") + r"\n" for line in shown
+        r"(?:.*\n)*?" if line == "..." else re.escape(line.rstrip()).replace(r"\.\.\.", ".*?") + r"\n" for line in lines
     ]
     return re.compile("".join(parts))
 
 
-def as_said(shown: list[str], out: str, err: str) -> bool:
-    """Whether the lines are those of the data, or of the data and the words for people below."""
-    pattern = pattern_of(shown)
-    return any(pattern.fullmatch(trimmed(said)) for said in (out, out + err))
+def matches_output(lines: list[str], out: str, err: str) -> bool:
+    """Whether the lines match stdout, or stdout followed by stderr."""
+    pattern = pattern_of(lines)
+    return any(pattern.fullmatch(trimmed(output)) for output in (out, out + err))
 
 
-def trimmed(said: str) -> str:
-    """Take the white space from the ends of lines, where nobody sees it."""
-    return "".join(f"{line.rstrip()}\n" for line in said.splitlines())
+def trimmed(text: str) -> str:
+    """Remove invisible white space from the ends of lines."""
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def run(command: str, folder: Path, before: int) -> subprocess.CompletedProcess[str]:
-    """Run a command as a shell would that has just run another one."""
+    """Run a command in a shell whose previous command ended with the exit code `before`."""
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
     surroundings = {"PATH": path, "HOME": str(folder), "LC_ALL": "C.UTF-8", "COLUMNS": "100"}
     return subprocess.run(
@@ -115,23 +115,23 @@ SESSIONS = [page for page in PAGES if any(isinstance(step, Command) for step in 
 
 
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
-def test_commands_say_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     code = 0
     for step in steps_of(page.read_text("utf-8")):
-        if isinstance(step, Given):
+        if isinstance(step, PageFile):
             path = tmp_path / step.path
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(step.text, encoding="utf-8")
             continue
-        place = f"{page.name}, line {step.line}: $ {step.words}"
-        assert code == 0 or step.words == "echo $?", f"{place}\nthe command before it failed with {code}"
-        done = run(step.words, tmp_path, code)
+        location = f"{page.name}, line {step.line}: $ {step.command}"
+        assert code == 0 or step.command == "echo $?", f"{location}\nthe command before it failed with {code}"
+        done = run(step.command, tmp_path, code)
         code = done.returncode
-        assert as_said(step.shown, done.stdout, done.stderr), f"{place}\n{done.stdout}{done.stderr}"
+        assert matches_output(step.output, done.stdout, done.stderr), f"{location}\n{done.stdout}{done.stderr}"
     assert code == 0, f"the last command of {page.name} failed with {code}"
 
 
-def test_pages_that_nobody_may_lose_are_run() -> None:
+def test_important_pages_are_run() -> None:
     found = {page.stem for page in SESSIONS}
     assert found >= {"tutorial", "cli", "chunk-a-folder", "check-in-ci", "other-systems"}
 
@@ -154,11 +154,11 @@ def test_pages_that_nobody_may_lose_are_run() -> None:
         ([], "", "words\n", True),
     ],
 )
-def test_what_counts_as_the_same(shown: list[str], out: str, err: str, same: bool) -> None:
-    assert as_said(shown, out, err) is same
+def test_output_is_compared(shown: list[str], out: str, err: str, same: bool) -> None:
+    assert matches_output(shown, out, err) is same
 
 
-def test_which_blocks_are_run() -> None:
+def test_only_console_blocks_with_our_commands_are_run() -> None:
     page = """
 ```console
 $ make demo    # sets up .venv
@@ -183,7 +183,7 @@ $ python chunk_notes.py
 ```
 """
     assert list(steps_of(page)) == [
-        Given("notes/plan.md", "# Plan\n\n```sh\nls\n```\n"),
+        PageFile("notes/plan.md", "# Plan\n\n```sh\nls\n```\n"),
         Command(19, "cat notes/plan.md | spanwise chunk - | head -1", ["{...}"]),
         Command(21, "python chunk_notes.py", []),
     ]
@@ -200,10 +200,10 @@ def anchor_of(title: str) -> str:
     return re.sub(r"[^\w -]", "", title).strip().lower().replace(" ", "-")
 
 
-def test_the_reference_is_what_the_commands_say() -> None:
+def test_the_reference_is_up_to_date() -> None:
     now = runpy.run_path(str(DOCS / "generate_cli.py"))["page_now"]()
     page = (DOCS / "cli.md").read_text("utf-8")
-    if sys.version_info >= (3, 13):  # argparse sets `-o FILE, --output FILE` as `-o, --output FILE` from there on
+    if sys.version_info >= (3, 13):  # argparse prints `-o FILE, --output FILE` as `-o, --output FILE` from there on
         now, page = words_alone(now), words_alone(page)
     assert page == now, "python docs/generate_cli.py writes it anew"
 
@@ -213,14 +213,14 @@ def words_alone(help: str) -> str:
 
 
 def section(page: str, heading: str) -> str:
-    """Give what stands under a heading of level two."""
+    """Return the text under a heading of level two."""
     found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", (DOCS / page).read_text("utf-8"), re.M | re.S)
     assert found, f"{page} has no section {heading}"
     return found[1]
 
 
 def first_cells(text: str) -> list[str]:
-    """Give the names in the first column of the tables of a text."""
+    """Return the names in the first column of the tables of a text."""
     return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
 
 
@@ -235,16 +235,16 @@ def test_exit_codes_are_complete() -> None:
 
 
 def test_keys_of_the_config_file_are_complete(tmp_path: Path) -> None:
-    told = section("cli.md", "The config file")
+    documented = section("cli.md", "The config file")
     keys = known_keys(tmp_path, "") | known_keys(tmp_path, '[[files]]\nglob = "*"\n')
-    assert set(first_cells(told)) == keys - set(declared_options()) | {
+    assert set(first_cells(documented)) == keys - set(declared_options()) | {
         "max_tokens", "[[files]]", "[search]", "[plans.NAME]", "[tenants]",
     }  # fmt: skip
-    assert all(f"`{name}`" in told for name in CONFIG_NAMES)
+    assert all(f"`{name}`" in documented for name in CONFIG_NAMES)
 
 
 def known_keys(folder: Path, table: str) -> set[str]:
-    """Ask which keys a table of the config file may have: a key like no other is refused with a list of all."""
+    """Return the keys that a config table may have, from the error message for an unknown key."""
     path = folder / CONFIG_NAMES[0]
     path.write_text(f"{table}qqqqqq = 1\n", encoding="utf-8")
     with pytest.raises(OptionError) as refused:
@@ -257,7 +257,7 @@ def test_rules_of_the_check_are_complete() -> None:
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("from-*.md")), ids=lambda page: page.stem)
-def test_names_that_people_move_to_exist(page: Path) -> None:
+def test_names_in_the_migration_guides_exist(page: Path) -> None:
     rows = re.findall(r"^\| `[^|]+ \| ([^|]+) \| [^|]*\|$", section(f"howto/{page.name}", "Names"), re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
     assert named

@@ -1,4 +1,4 @@
-"""Embedders: one protocol, rows of length one, and errors that say what to do."""
+"""Embedders: one protocol, normalized rows, and errors with hints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 
 
 class FakeTransformer:
-    """Stands for sentence_transformers.SentenceTransformer, which needs torch: too heavy for these tests."""
+    """A fake of sentence_transformers.SentenceTransformer, which needs torch: too heavy for these tests."""
 
     made: ClassVar[list[tuple[str, bool]]] = []
 
@@ -49,7 +49,7 @@ class FakeTransformer:
 
 
 class FakeAsymmetric(FakeTransformer):
-    """A newer one, which tells questions from documents."""
+    """A fake of newer versions, which embed queries differently from documents."""
 
     def get_embedding_dimension(self) -> int:
         return 3
@@ -139,7 +139,7 @@ def test_universal_keeps_the_protocol() -> None:
     assert_keeps_the_protocol(embedder_of("universal"))
 
 
-def test_universal_finds_the_same_said_in_another_language() -> None:
+def test_universal_matches_across_languages() -> None:
     embedder = embedder_of("universal")
     assert embedder is not None
     rows = embedder.embed(
@@ -276,7 +276,7 @@ PASSING: dict[str, Answer] = {
 
 @pytest.mark.server
 @pytest.mark.parametrize("name", PASSING)
-def test_what_passes_is_waited_for(endpoint: Endpoint, name: str) -> None:
+def test_temporary_errors_are_retried(endpoint: Endpoint, name: str) -> None:
     pauses: list[float] = []
     embedder = EndpointEmbedder("mine", wait=pauses.append, timeout=5)
     assert embedder.dimension == 4
@@ -287,7 +287,7 @@ def test_what_passes_is_waited_for(endpoint: Endpoint, name: str) -> None:
 
 @pytest.mark.server
 @pytest.mark.parametrize("name", PASSING)
-def test_what_does_not_pass_is_an_error(endpoint: Endpoint, name: str) -> None:
+def test_repeated_errors_are_raised(endpoint: Endpoint, name: str) -> None:
     embedder = EndpointEmbedder("mine", wait=lambda seconds: None, timeout=5)
     endpoint.answers = [PASSING[name]] * 4
     with pytest.raises(spanwise.EndpointError, match=r"4 times when openai:mine was asked") as caught:
@@ -306,7 +306,7 @@ def test_what_does_not_pass_is_an_error(endpoint: Endpoint, name: str) -> None:
         ((302, {"Location": "http://127.0.0.1:1/elsewhere"}, b""), "302"),
     ],
 )
-def test_what_will_not_get_better_is_said_at_once(endpoint: Endpoint, answer: Answer, words: str) -> None:
+def test_permanent_errors_are_not_retried(endpoint: Endpoint, answer: Answer, words: str) -> None:
     endpoint.answers = [answer]
     with pytest.raises(spanwise.EndpointError, match="embeddings") as caught:
         EndpointEmbedder("mine", wait=lambda seconds: None).embed(["x"])
@@ -336,7 +336,7 @@ def test_an_endpoint_that_hangs(endpoint: Endpoint) -> None:
         EndpointEmbedder("mine", wait=lambda seconds: None, timeout=0.2).embed(["x"])
 
 
-def test_an_endpoint_that_is_not_there() -> None:
+def test_an_unreachable_endpoint() -> None:
     embedder = EndpointEmbedder("mine", url="http://127.0.0.1:9/v1", wait=lambda seconds: None)
     with pytest.raises(spanwise.EndpointError, match="can't be reached"):
         embedder.embed_query("x")

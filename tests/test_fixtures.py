@@ -1,4 +1,4 @@
-"""Fixtures: small texts in which the expected result is the input with cut marks.
+"""Fixtures: small texts whose expected result is the input with cut marks.
 
 A file begins with a header, which ends at a line `---8<---`:
 
@@ -47,13 +47,13 @@ PARENT_MARK = "║"
 END_OF_HEADER = "---8<---\n"
 PAGE_END = "\n␌\n"
 PER_CHUNK = ("path", "overlap", "ahead", "before", "after", "blocks", "text", "embedding")
-SAID_FULLY = ("overlap", "ahead", "before", "after", "dropped", "oversize")
-"""Facts that hold for no chunk that the header doesn't name."""
+COMPLETE = ("overlap", "ahead", "before", "after", "dropped", "oversize")
+"""Facts that must hold only for the chunks named in the header."""
 
 
 @dataclass
 class Fixture:
-    """A fixture file, read."""
+    """The contents of a fixture file."""
 
     marked: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -67,11 +67,11 @@ class Fixture:
 
     @property
     def text(self) -> str:
-        return self.shown.replace(MARK, "").replace(PARENT_MARK, "")
+        return self.marked_text.replace(MARK, "").replace(PARENT_MARK, "")
 
     @property
-    def shown(self) -> str:
-        """The text with its marks, as the document has it."""
+    def marked_text(self) -> str:
+        """The document's text with the marks."""
         return self.marked.replace(PAGE_END, "\n\n") if self.format == "pages" else self.marked
 
 
@@ -95,7 +95,7 @@ def fixture_of(path: Path) -> Fixture:
 
 
 def option_value(value: str) -> Any:
-    """Read an option as Python would, but for bare words."""
+    """Return an option's value as a bool, int, float or string."""
     if value in {"true", "false"}:
         return value == "true"
     for kind in (int, float):
@@ -107,7 +107,7 @@ def option_value(value: str) -> Any:
 
 
 def marked_as_cut(text: str, chunks: tuple[Chunk, ...]) -> str:
-    """Put the marks where the cuts really are."""
+    """Return the text with marks at the actual cuts."""
     parents = {chunk.parent_id for chunk in chunks}
     marks = {chunk.char_start: MARK for chunk in chunks}
     marks |= {chunk.char_start: PARENT_MARK for chunk in chunks if chunk.chunk_id in parents}
@@ -116,20 +116,20 @@ def marked_as_cut(text: str, chunks: tuple[Chunk, ...]) -> str:
 
 
 def facts_of(chunks: tuple[Chunk, ...]) -> dict[str, str]:
-    """Say everything that a header may say."""
+    """Return all facts that a header may state."""
     facts = {
         "types": ", ".join(chunk.chunk_type for chunk in chunks) or "none",
         "dropped": ", ".join(str(chunk.chunk_index + 1) for chunk in chunks if chunk.context_dropped),
         "oversize": ", ".join(str(chunk.chunk_index + 1) for chunk in chunks if chunk.oversize),
     }
     for number, chunk in enumerate(chunks, 1):
-        core = next(place for place, piece in enumerate(chunk.pieces) if piece.role == "core")
+        core = next(index for index, piece in enumerate(chunk.pieces) if piece.role == "core")
         facts |= {
             f"path {number}": " > ".join(chunk.headings_path),
-            f"overlap {number}": said(chunk, "overlap_prev", 0, core),
-            f"ahead {number}": said(chunk, "overlap_next", core, len(chunk.pieces)),
-            f"before {number}": said(chunk, "context", 0, core),
-            f"after {number}": said(chunk, "context", core, len(chunk.pieces)),
+            f"overlap {number}": text_with_role(chunk, "overlap_prev", 0, core),
+            f"ahead {number}": text_with_role(chunk, "overlap_next", core, len(chunk.pieces)),
+            f"before {number}": text_with_role(chunk, "context", 0, core),
+            f"after {number}": text_with_role(chunk, "context", core, len(chunk.pieces)),
             f"blocks {number}": numbers(chunk),
             f"text {number}": chunk.full_text,
             f"embedding {number}": chunk.embedding_text,
@@ -138,26 +138,26 @@ def facts_of(chunks: tuple[Chunk, ...]) -> dict[str, str]:
 
 
 def numbers(chunk: Chunk) -> str:
-    """Give the numbers of a chunk's blocks by their roles."""
+    """Return the numbers of a chunk's blocks by role."""
     groups = (chunk.overlap_prev_block_indices, chunk.core_block_indices, chunk.overlap_next_block_indices)
     return " | ".join(" ".join(map(str, group)) for group in groups).strip()
 
 
-def said(chunk: Chunk, role: str, first: int, after: int) -> str:
-    """Give the text of the pieces of one role in a stretch of the pieces."""
+def text_with_role(chunk: Chunk, role: str, first: int, after: int) -> str:
+    """Return the text of the pieces with one role in a range of the pieces."""
     pieces = [piece for piece in chunk.pieces[first:after] if piece.role == role]
     return "\n".join(chunk.document.text[piece.start : piece.end] for piece in pieces)
 
 
 def differences(fixture: Fixture, chunks: tuple[Chunk, ...]) -> list[str]:
-    """Name everything that isn't as the fixture says, the marks first."""
-    expected, found = fixture.shown, marked_as_cut(fixture.text, chunks)
+    """Return all differences from the fixture, the marks first."""
+    expected, found = fixture.marked_text, marked_as_cut(fixture.text, chunks)
     wrong = []
     if expected != found:
         lines = difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", n=1, lineterm="")
         wrong += ["the marks are elsewhere:", *lines, "", "with the marks that were really made:", found, ""]
     facts = facts_of(chunks)
-    named = {name: value for name, value in facts.items() if value and name.split()[0] in SAID_FULLY}
+    named = {name: value for name, value in facts.items() if value and name.split()[0] in COMPLETE}
     for name in sorted({*fixture.facts, *named}):
         want, got = fixture.facts.get(name, ""), facts.get(name, "")
         if want != got:
@@ -188,7 +188,7 @@ def test_fixture(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_header_says_the_rule_and_known_facts_only(path: Path) -> None:
+def test_header_has_the_rule_and_known_facts_only(path: Path) -> None:
     header, cut, _ = path.read_text(encoding="utf-8").partition(END_OF_HEADER)
     assert cut
     assert header.startswith("# ")
@@ -197,17 +197,17 @@ def test_header_says_the_rule_and_known_facts_only(path: Path) -> None:
         assert name in known or (name.split()[0] in PER_CHUNK and name.split()[1].isdigit()), name
 
 
-def test_a_wrong_mark_is_shown() -> None:
+def test_a_wrong_mark_is_reported() -> None:
     fixture = Fixture(f"One two three.\n\nFour {MARK}five six.", {"max_tokens": 16, "min_tokens": 0})
     _, chunks = made(fixture, "structure")
-    words = "\n".join(differences(fixture, chunks))
-    assert "-Four ┃five six." in words
-    assert "+Four five six." in words
+    message = "\n".join(differences(fixture, chunks))
+    assert "-Four ┃five six." in message
+    assert "+Four five six." in message
 
 
-def test_a_fact_that_the_header_does_not_name_is_shown() -> None:
-    words = "One two three four five six seven eight nine ten eleven twelve."
+def test_a_fact_missing_in_the_header_is_reported() -> None:
+    sentence = "One two three four five six seven eight nine ten eleven twelve."
     options = {"max_tokens": 24, "target_tokens": 12, "min_tokens": 4, "overlap_tokens": 2}
-    fixture = Fixture(f"{words}\n\n{MARK}{words}", options)
+    fixture = Fixture(f"{sentence}\n\n{MARK}{sentence}", options)
     _, chunks = made(fixture, "structure")
     assert differences(fixture, chunks) == ["overlap 2: expected '', found 'eleven twelve.'"]

@@ -1,4 +1,4 @@
-"""Which files of a folder are documents: the walk, `.gitignore` as git reads it, patterns, hidden files and links."""
+"""Finding documents in folders: the walk, `.gitignore` with git's semantics, patterns, hidden files and links."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made(folder: Path, *names: str, ignored: dict[str, str] | None = None) -> None:
-    """Make empty files, and `.gitignore` files in the folders that are named."""
+    """Create empty files, and `.gitignore` files in the given folders."""
     files(folder, dict.fromkeys(names, ""))
-    files(folder, {str(PurePath(place, ".gitignore")): text for place, text in (ignored or {}).items()})
+    files(folder, {str(PurePath(path, ".gitignore")): text for path, text in (ignored or {}).items()})
 
 
 def found(*paths: str, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> FoundFiles:
@@ -69,16 +69,16 @@ def test_the_order_of_paths_changes_nothing(order: list[int], folder: Path) -> N
     made(folder, "docs/a.md", "docs/b/c.md")
     (folder / "link.md").symlink_to("docs/a.md")
     paths = ["link.md", "docs", str(folder / "docs")]
-    assert found(*(paths[place] for place in order)).files == found(*paths).files
+    assert found(*(paths[index] for index in order)).files == found(*paths).files
 
 
-def test_what_is_passed_over_in_two_ways_is_counted_once(folder: Path) -> None:
+def test_a_file_skipped_twice_is_counted_once(folder: Path) -> None:
     made(folder, "docs/a.md", "docs/b/.hidden", "docs/b/c.md")
     assert found("docs", "docs/b", "./docs").passed_over == {"hidden": 1}
 
 
 @pytest.mark.parametrize("path", ["nope", "nope/", "a.md/b", ""])
-def test_a_path_that_does_not_exist_is_told(path: str, folder: Path) -> None:
+def test_a_missing_path_is_reported(path: str, folder: Path) -> None:
     made(folder, "a.md")
     try:
         failed: Sequence[SpanwiseError] = found(path).failed
@@ -87,7 +87,7 @@ def test_a_path_that_does_not_exist_is_told(path: str, folder: Path) -> None:
     assert [error.subject for error in failed] == [path]
 
 
-def test_what_no_reader_knows_is_counted_by_its_kind(folder: Path) -> None:
+def test_unknown_types_are_counted_by_extension(folder: Path) -> None:
     made(folder, "a.md", "b.bin", "c/d.bin", "e.jpg")
     few = find_files(["."], known=lambda name: name.endswith(".md"))
     assert few.files == ["a.md"]
@@ -97,7 +97,7 @@ def test_what_no_reader_knows_is_counted_by_its_kind(folder: Path) -> None:
 def test_hidden_files_and_folders_are_passed_over_and_counted(folder: Path) -> None:
     made(folder, "a.md", ".hidden.md", ".folder/b.md", ".folder/c.md", "d/.e.md")
     assert found().files == ["a.md"]
-    assert found().passed_over == {"hidden": 3}  # a folder counts as one
+    assert found().passed_over == {"hidden": 3}  # a folder counts once
 
 
 def test_a_hidden_folder_that_is_named_is_walked(folder: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_hidden_folder_that_is_named_is_walked(folder: Path) -> None:
     assert found(".notes").files == [".notes/a.md"]
 
 
-def test_the_folder_of_git_is_nothing_that_was_left_out(folder: Path) -> None:
+def test_the_git_folder_is_not_counted(folder: Path) -> None:
     made(folder, "a.md", ".git/config", ignored={"": "\n"})
     assert found().files == ["a.md"]
     assert not found().passed_over
@@ -134,7 +134,7 @@ def test_a_linked_folder_that_is_named_is_walked(folder: Path) -> None:
     assert found("docs").files == ["docs/a.md"]
 
 
-def test_a_dangling_link_is_found_so_that_it_can_be_told(folder: Path) -> None:
+def test_a_dangling_link_is_found(folder: Path) -> None:
     made(folder, "docs/a.md")
     (folder / "docs/gone.md").symlink_to("nowhere")
     (folder / "docs/loop.md").symlink_to("loop.md")
@@ -157,14 +157,14 @@ def test_names_that_are_no_text_are_found(folder: Path) -> None:
 
 @pytest.fixture
 def shut(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give a folder that everybody may enter, with one inside that nobody may."""
+    """Yield a folder that every user may enter, with an inaccessible one inside."""
     with tempfile.TemporaryDirectory() as name:
-        place = files(Path(name), {"a.md": "", "shut/b.md": "", "z.md": ""})
-        place.chmod(0o755)
-        (place / "shut").chmod(0)
-        monkeypatch.chdir(place)
-        yield place
-        (place / "shut").chmod(0o755)
+        path = files(Path(name), {"a.md": "", "shut/b.md": "", "z.md": ""})
+        path.chmod(0o755)
+        (path / "shut").chmod(0)
+        monkeypatch.chdir(path)
+        yield path
+        (path / "shut").chmod(0o755)
 
 
 def test_a_folder_that_may_not_be_read_fails_alone(shut: Path) -> None:
@@ -181,8 +181,8 @@ def test_a_path_that_may_not_be_entered_fails_alone(path: str, shut: Path) -> No
     with without_rights():
         answer = found("a.md", path)
     assert "a.md" in answer.files
-    told = [error.subject for error in answer.failed] + answer.files
-    assert path in told  # either it is told here, or whoever opens it will be told
+    reported = [error.subject for error in answer.failed] + answer.files
+    assert path in reported  # reported either here or when it is opened
 
 
 # ----------------------------------------------------------------------------------------------------- .gitignore
@@ -197,17 +197,17 @@ TREE = ("docs/x.md", "docs/x.txt", "docs/api/y.md", "docs/api/y.txt", "z.md", "z
         ("build", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt z.md z.txt"),
         ("build/", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt z.md z.txt"),
         ("/build", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt src/build/p.md z.md z.txt"),
-        ("z.md/", " ".join(sorted(TREE))),  # that is no folder
+        ("z.md/", " ".join(sorted(TREE))),  # not a folder
         ("docs/*.md", "build/o.md docs/api/y.md docs/api/y.txt docs/x.txt src/build/p.md z.md z.txt"),
         ("docs/**/*.md", "build/o.md docs/api/y.txt docs/x.txt src/build/p.md z.md z.txt"),
         ("**/api", "build/o.md docs/x.md docs/x.txt src/build/p.md z.md z.txt"),
         ("*\n!*/\n!*.md", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
         ("/*\n!/docs", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt"),
-        ("*\n!docs/", ""),  # the folder is let in again, what is in it is not
+        ("*\n!docs/", ""),  # the folder is included again, its contents are not
         ("docs/**\n!docs/x.md", "build/o.md docs/x.md src/build/p.md z.md z.txt"),
         ("docs/**\n!docs/**/\n!docs/**/*.md", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md z.txt"),
         ("docs/*\n!docs/api", "build/o.md docs/api/y.md docs/api/y.txt src/build/p.md z.md z.txt"),
-        ("docs/\n!docs/x.md", "build/o.md src/build/p.md z.md z.txt"),  # a folder that is out stays out
+        ("docs/\n!docs/x.md", "build/o.md src/build/p.md z.md z.txt"),  # an excluded folder stays excluded
         ("**/build/\n!src/build/", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt src/build/p.md z.md z.txt"),
         ("*.txt\n!docs/", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
         ("[xyz].txt", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
@@ -215,13 +215,13 @@ TREE = ("docs/x.md", "docs/x.txt", "docs/api/y.md", "docs/api/y.txt", "z.md", "z
         ("?.md\n!o.md", "build/o.md docs/api/y.txt docs/x.txt z.txt"),
         ("# *.md\n\n   \n*.txt   ", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
         ("*.txt\r\nbuild\r\n", "docs/api/y.md docs/x.md z.md"),
-        ("!", " ".join(sorted(TREE))),  # git reads over what means nothing
+        ("!", " ".join(sorted(TREE))),  # git ignores meaningless patterns
         ("/", " ".join(sorted(TREE))),
         ("[\n*.txt", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
         ("\\", " ".join(sorted(TREE))),
     ],
 )
-def test_patterns_mean_what_they_mean_to_git(patterns: str, left: str, folder: Path) -> None:
+def test_patterns_agree_with_git(patterns: str, left: str, folder: Path) -> None:
     made(folder, *TREE, ignored={"": patterns})
     assert found().files == left.split()
 
@@ -250,7 +250,7 @@ def test_names_with_signs_can_be_ignored(folder: Path) -> None:
         ({"": "build/\nz*", "src": "!build/"}, "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt src/build/p.md"),
     ],
 )  # fmt: skip
-def test_the_nearest_gitignore_that_speaks_of_a_file_decides(ignored: dict[str, str], left: str, folder: Path) -> None:
+def test_the_nearest_matching_gitignore_decides(ignored: dict[str, str], left: str, folder: Path) -> None:
     made(folder, *TREE, ignored=ignored)
     assert found().files == left.split()
 
@@ -261,12 +261,12 @@ def test_a_gitignore_above_holds_inside_a_repository(folder: Path) -> None:
     assert found(str(folder / "docs")).files == [f"{folder.as_posix()}/docs/x.md"]
 
 
-def test_a_gitignore_above_has_no_say_without_a_repository(folder: Path) -> None:
+def test_a_gitignore_above_is_ignored_without_a_repository(folder: Path) -> None:
     made(folder, *TREE, ignored={"": "*.txt\n"})
     assert "docs/x.txt" in found("docs").files
 
 
-def test_a_gitignore_above_the_repository_has_no_say(folder: Path) -> None:
+def test_a_gitignore_above_the_repository_is_ignored(folder: Path) -> None:
     made(folder, *TREE, "docs/.git/HEAD", ignored={"": "*.txt\n"})
     assert "docs/x.txt" in found("docs").files
     assert "docs/api/y.txt" in found("docs/api").files
@@ -321,7 +321,7 @@ def test_what_is_excluded_is_not_taken(exclude: list[str], left: str, folder: Pa
     assert found(exclude=exclude).passed_over["excluded"] > 0
 
 
-def test_patterns_are_seen_from_the_folder_that_is_walked(folder: Path) -> None:
+def test_patterns_are_relative_to_the_walked_folder(folder: Path) -> None:
     made(folder, *TREE)
     assert found("docs", include=["/x.*"]).files == ["docs/x.md", "docs/x.txt"]
     assert found("docs", exclude=["api/"]).files == ["docs/x.md", "docs/x.txt"]

@@ -1,4 +1,4 @@
-"""Text fragments without a browser: what a link says, which place it means, and that many of them stay cheap."""
+"""Text fragments without a browser: the text of a link, the position it targets, and the cost of many links."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import pytest
 
 import spanwise
 from growth import assert_linear
-from spanwise.records.links.visible_page import shown_stretches
+from spanwise.records.links.visible_page import visible_runs
 
 SMALL: dict[str, Any] = {"max_tokens": 16, "overlap_tokens": 0, "template": "plain"}
 
 
 def links(text: str, format: str = "markdown", **options: Any) -> list[str]:
-    """Give what the links of all chunks say, unescaped."""
+    """Return the unescaped text fragments of all chunks."""
     document = spanwise.read_text(text, format, source_url="https://a.example/b")
     chunks = spanwise.chunk(document, "blocks", "words", **SMALL | options)
     return [unquote(chunk.navigation["url"].partition("text=")[2]) for chunk in chunks]
 
 
-def shown(text: str, format: str = "markdown") -> list[str]:
-    return [" ".join(stretch.text.split()) for stretch in shown_stretches(spanwise.read_text(text, format))]
+def visible_texts(text: str, format: str = "markdown") -> list[str]:
+    return [" ".join(run.text.split()) for run in visible_runs(spanwise.read_text(text, format))]
 
 
 @pytest.mark.parametrize(
@@ -45,24 +45,24 @@ def shown(text: str, format: str = "markdown") -> list[str]:
         ("> > [!info]- A\n> > b\n\n- > [!x y]\n  > c", ["A", "b", "c"]),
     ],
 )
-def test_stretches_are_what_a_page_shows(text: str, stretches: list[str]) -> None:
-    assert shown(text) == stretches
+def test_visible_runs_match_the_page(text: str, stretches: list[str]) -> None:
+    assert visible_texts(text) == stretches
 
 
 def test_plain_text_is_shown_line_by_line() -> None:
-    assert shown("*a* b\n# c", "text") == ["*a* b", "# c"]
+    assert visible_texts("*a* b\n# c", "text") == ["*a* b", "# c"]
 
 
-def test_every_word_knows_where_it_comes_from() -> None:
+def test_every_word_has_its_position() -> None:
     text = "Ż `` b c `` **d**e &amp; f\n\n| g | h |\n|---|---|\n\n<p>i &quot;j&quot; k</p>\n"
     document = spanwise.read_text(text)
-    for stretch in shown_stretches(document):
-        for anchor, place in zip(stretch.anchors, stretch.places, strict=True):
-            letter = stretch.text[anchor : anchor + 1]
-            assert not letter.isalnum() or document.text[place] == letter
+    for run in visible_runs(document):
+        for anchor, position in zip(run.anchors, run.positions, strict=True):
+            letter = run.text[anchor : anchor + 1]
+            assert not letter.isalnum() or document.text[position] == letter
 
 
-def test_words_that_stand_earlier_get_what_follows_or_goes_before() -> None:
+def test_repeated_text_gets_context_around_it() -> None:
     text = "One two three.\n\n" + "x y z " * 5 + "\n\nOne two three. Four.\n\n" + "u v w " * 5 + "\n\nOne two three."
     found = links(text)
     assert found[0] == "One two three."
@@ -70,7 +70,7 @@ def test_words_that_stand_earlier_get_what_follows_or_goes_before() -> None:
     assert found[-1].endswith("u v w-,One two three.")
 
 
-def test_case_and_diacritics_tell_nothing_apart() -> None:
+def test_case_and_diacritics_are_ignored() -> None:
     assert links("Zolw\n\n" + "x " * 16 + "\n\nŻÓŁW i gęś")[-1] == "ŻÓŁW i gęś"
     assert links("Zoo\n\n" + "x " * 16 + "\n\nŽÓÓ")[-1].endswith("-,ŽÓÓ")
 
@@ -81,7 +81,7 @@ def test_terms_of_unspaced_writing_end_at_punctuation() -> None:
 
 
 @pytest.mark.parametrize("text", ["---", "![a](b)", "<!-- a -->\n\n***"])
-def test_what_a_page_does_not_show_has_no_fragment(text: str) -> None:
+def test_invisible_text_has_no_fragment(text: str) -> None:
     assert set(links(text)) <= {""}
 
 
@@ -106,7 +106,7 @@ def test_fragments_are_escaped() -> None:
     assert chunk.navigation["url"] == "https://a.example/b#:~:text=a%2Db%2C%20c%20%26%20d%20100%20%25%20%2B"
 
 
-def test_a_link_that_leads_elsewhere_is_found() -> None:
+def test_a_wrong_link_is_found() -> None:
     page = f"<nav>Rates</nav><main><p>Rates are fixed. {'More words. ' * 9}</p><h2>Rates</h2><p>They are 41.</p></main>"
     document = spanwise.read_text(page, "html", source_url="https://a.example/b")
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "blocks", max_tokens=16, overlap_tokens=0)]
@@ -124,7 +124,7 @@ def test_a_link_begins_at_a_word() -> None:
     assert links("<p>►</p>", "html") == ["►"]
 
 
-def test_what_describes_a_picture_is_not_shown() -> None:
+def test_image_descriptions_are_not_visible() -> None:
     page = '<p><a href="b"><img src="a.png" alt="A description"></a></p><p>First words</p>'
     document = spanwise.read_text(page, "html", source_url="https://a.example/b")
     (chunk,) = spanwise.chunk(document, "blocks", "words", **SMALL)
@@ -134,14 +134,14 @@ def test_what_describes_a_picture_is_not_shown() -> None:
     assert alone.navigation["highlight_metadata"]["text_fragment"] == "A description"
 
 
-def test_a_block_may_begin_inside_a_stretch_of_the_page() -> None:
+def test_a_block_may_begin_inside_a_visible_run() -> None:
     first = "Pets help us a lot more than most of us would think possible at all"
     later = "Studies show many ways in which they do so, year after year, for everybody"
     page = (
         f'<div><a href="x"><span class="title">{first}</span> <span>{later}</span></a></div><p>They do so, year on.</p>'
     )
-    said = links(page, "html")
-    assert [words.split()[0] for words in said] == ["Pets", "Studies", "They"]
+    fragments = links(page, "html")
+    assert [fragment.split()[0] for fragment in fragments] == ["Pets", "Studies", "They"]
 
 
 def test_words_beside_marks_of_a_style_sheet_are_not_searched_for() -> None:

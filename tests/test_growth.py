@@ -1,4 +1,4 @@
-"""The helper that tests growth sees quadratic work."""
+"""The growth assertion detects quadratic work."""
 
 from __future__ import annotations
 

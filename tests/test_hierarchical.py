@@ -1,4 +1,4 @@
-"""`hierarchical`: two levels in every face that shows chunks, and what `check` finds when they don't fit together."""
+"""The `hierarchical` strategy: two levels in all outputs, and findings of `check` when they don't match."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ROWS = "\n".join(f"| row {number} | value {number} |" for number in range(40))
 
 
 def section(part: int, number: int) -> str:
-    """Write a section of six short paragraphs."""
+    """Return a section of six short paragraphs."""
     name = f"{part}.{number}"
-    return f"## Section {name}\n\n" + "\n\n".join(SENTENCE.format(name, place) for place in range(6))
+    return f"## Section {name}\n\n" + "\n\n".join(SENTENCE.format(name, index) for index in range(6))
 
 
 def part(number: int) -> str:
-    """Write a part of four sections."""
-    sections = [section(number, place) for place in range(4)]
+    """Return a part of four sections."""
+    sections = [section(number, index) for index in range(4)]
     return "\n\n".join([f"# Part {number}\n\nWhat part {number} is about.", *sections])
 
 
@@ -73,17 +73,17 @@ def test_parents_come_before_their_children(records: list[Record]) -> None:
     parents, children = parents_of(records), children_of(records)
     assert 3 < len(parents) < len(children)
     assert [record["chunk_index"] for record in records] == list(range(len(records)))
-    home = ""
+    parent_id = ""
     for record in records:
-        home = record["chunk_id"] if record["parent_id"] is None else home
-        assert record["parent_id"] in {None, home}
+        parent_id = record["chunk_id"] if record["parent_id"] is None else parent_id
+        assert record["parent_id"] in {None, parent_id}
 
 
 def test_a_parent_is_named_under_the_document(document: spanwise.Document, records: list[Record]) -> None:
     parent = records[0]
-    place = [parent[name] for name in ("block_start_idx", "block_end_idx", "char_start", "char_end")]
-    words = ":".join([f"{document.document_id}/parent", *map(str, place)])
-    assert parent["chunk_id"] == hashlib.sha256(words.encode()).hexdigest()
+    numbers = [parent[name] for name in ("block_start_idx", "block_end_idx", "char_start", "char_end")]
+    key = ":".join([f"{document.document_id}/parent", *map(str, numbers)])
+    assert parent["chunk_id"] == hashlib.sha256(key.encode()).hexdigest()
 
 
 def test_neighbours_are_of_the_same_level(records: list[Record]) -> None:
@@ -111,7 +111,7 @@ def test_attributes_are_those_of_the_record(document: spanwise.Document) -> None
 
 def test_parents_begin_at_headings_where_sections_fit(records: list[Record]) -> None:
     inside = [one for one in parents_of(records) if not one["normalized_text"].startswith("#")]
-    assert {one["chunk_type"] for one in inside} == {"table"}  # the one section that fits no parent
+    assert {one["chunk_type"] for one in inside} == {"table"}  # the only section larger than a parent
 
 
 def test_both_limits_hold(records: list[Record]) -> None:
@@ -137,7 +137,7 @@ def test_an_empty_document_has_no_chunks() -> None:
         ({"target_tokens": 2500}, (60, 2500, 2500, 2500)),
     ],
 )
-def test_defaults_bow(given: dict[str, int], taken: tuple[int, ...]) -> None:
+def test_defaults_adapt(given: dict[str, int], taken: tuple[int, ...]) -> None:
     from spanwise.chunking.strategies.hierarchical import HierarchicalOptions
     from spanwise.options import options_of
 
@@ -176,8 +176,8 @@ def test_the_same_text_has_the_same_chunks() -> None:
 
 
 def test_a_new_paragraph_changes_only_what_is_near() -> None:
-    place = TEXT.index("## Section 1.1")
-    old, new = content_ids(TEXT), content_ids(TEXT[:place] + "A new paragraph.\n\n" + TEXT[place:])
+    position = TEXT.index("## Section 1.1")
+    old, new = content_ids(TEXT), content_ids(TEXT[:position] + "A new paragraph.\n\n" + TEXT[position:])
     changed = [record for name, record in old.items() if name not in new]
     assert changed
     assert {record["headings_path"][0] for record in changed} == {"Part 1"}
@@ -192,7 +192,7 @@ def test_a_new_paragraph_changes_only_what_is_near() -> None:
 @pytest.mark.slow
 @given(markdown(), st.sampled_from((16, 40, 100)), st.sampled_from((1, 2, 5)), st.sampled_from(("plain", "tags")))
 @settings(max_examples=60)
-def test_whatever_is_made_passes_its_check(text: str, size: int, times: int, template: str) -> None:
+def test_all_chunks_pass_the_check(text: str, size: int, times: int, template: str) -> None:
     document = spanwise.read_text(text)
     options: dict[str, Any] = {"max_tokens": size, "parent_tokens": size * times, "template": template}
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "hierarchical", **options)]
@@ -201,9 +201,9 @@ def test_whatever_is_made_passes_its_check(text: str, size: int, times: int, tem
 
 
 def renamed(record: Record) -> None:
-    """Make the id of a child fit its place."""
-    place = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
-    record["chunk_id"] = hashlib.sha256(":".join(map(str, place)).encode()).hexdigest()
+    """Recompute the id of a child from its position."""
+    key = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
+    record["chunk_id"] = hashlib.sha256(":".join(map(str, key)).encode()).hexdigest()
 
 
 def first_child(records: list[Record]) -> Record:
@@ -211,11 +211,11 @@ def first_child(records: list[Record]) -> Record:
 
 
 def moved_child(records: list[Record]) -> None:
-    """Put the last child of the first parent under the second."""
+    """Move the last child of the first parent to the second."""
     second = parents_of(records)[1]
-    place = records.index(second)
-    records[place - 1]["parent_id"] = second["chunk_id"]
-    records[place - 1], records[place] = records[place], records[place - 1]
+    index = records.index(second)
+    records[index - 1]["parent_id"] = second["chunk_id"]
+    records[index - 1], records[index] = records[index], records[index - 1]
 
 
 def too_large_parent(records: list[Record]) -> None:
@@ -276,7 +276,7 @@ def test_damage_is_found(name: str, beside: bool, document: spanwise.Document, r
     assert rule in rules(spanwise.check(copy.deepcopy(records), source, **OPTIONS))
 
 
-def test_lost_text_is_told_by_level(document: spanwise.Document, records: list[Record]) -> None:
+def test_lost_text_is_reported_by_level(document: spanwise.Document, records: list[Record]) -> None:
     records.remove(parents_of(records)[1])
     lost = [found.reason for found in spanwise.check(records, document, **OPTIONS) if found.rule == "lost"]
     assert lost
@@ -289,7 +289,7 @@ def test_a_parent_over_its_limit_is_seen_by_the_options(document: spanwise.Docum
 
 
 def test_promises_of_parents_are_checked(document: spanwise.Document) -> None:
-    """Under a larger limit the same sections are divided though they would fit."""
+    """Under a larger limit the same sections are divided although they would fit."""
     chunks = spanwise.chunk(document, "hierarchical", max_tokens=16, parent_tokens=100)
     records = [chunk.to_dict() for chunk in chunks]
     found = spanwise.check(records, document, max_tokens=16, parent_tokens=300)
@@ -297,12 +297,12 @@ def test_promises_of_parents_are_checked(document: spanwise.Document) -> None:
 
 
 def test_a_child_is_no_duplicate_of_its_parent() -> None:
-    words = " ".join(f"word{number}" for number in range(60))
-    document = spanwise.read_text(f"# A\n\n{words}")
+    text = " ".join(f"word{number}" for number in range(60))
+    document = spanwise.read_text(f"# A\n\n{text}")
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "hierarchical")]
     assert len(records) == 2
     assert not spanwise.check(records, document)
-    twice = spanwise.read_text(f"# A\n\n{words}\n\n# B\n\n{words}")
+    twice = spanwise.read_text(f"# A\n\n{text}\n\n# B\n\n{text}")
     found = spanwise.check([chunk.to_dict() for chunk in spanwise.chunk(twice, "hierarchical")], twice)
     assert [(one.rule, one.reason) for one in found] == [
         ("near-duplicate", "says nearly the same as the chunk in line 2")
@@ -333,50 +333,50 @@ FLAGS = ("--strategy", "hierarchical", "--max-tokens", "64", "--parent-tokens", 
 def test_dialects_hold_the_children(dialect: str, document: spanwise.Document) -> None:
     chunks = spanwise.chunk(document, "hierarchical", **OPTIONS)
     children = [chunk for chunk in chunks if chunk.parent_id]
-    spoken = spanwise.translate(chunks, dialect)
-    assert len(spoken) == len(children)
-    texts = [next(one[key] for key in ("full_text", "md_text", "content", "text") if key in one) for one in spoken]
+    translated = spanwise.translate(chunks, dialect)
+    assert len(translated) == len(children)
+    texts = [next(one[key] for key in ("full_text", "md_text", "content", "text") if key in one) for one in translated]
     assert texts == [child.full_text for child in children]
 
 
 def test_notes_number_the_children(document: spanwise.Document) -> None:
-    spoken = spanwise.translate(spanwise.chunk(document, "hierarchical", **OPTIONS), "notes")
-    assert [one["index"] for one in spoken] == list(range(len(spoken)))
-    assert [one["neighbors_next"] for one in spoken] == [*(one["id"] for one in spoken[1:]), None]
+    translated = spanwise.translate(spanwise.chunk(document, "hierarchical", **OPTIONS), "notes")
+    assert [one["index"] for one in translated] == list(range(len(translated)))
+    assert [one["neighbors_next"] for one in translated] == [*(one["id"] for one in translated[1:]), None]
 
 
 def test_the_command_line_counts_what_it_writes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chunk", "two.md", "-o", "own.jsonl", *FLAGS]) == 0
     assert main(["chunk", "two.md", "-o", "spec.jsonl", "--dialect", "spec-v1", *FLAGS]) == 0
-    told = capsys.readouterr().err
+    message = capsys.readouterr().err
     for name in ("own.jsonl", "spec.jsonl"):
         lines = (folder / name).read_text(encoding="utf-8").splitlines()
-        assert f"{len(lines)} chunks" in told
+        assert f"{len(lines)} chunks" in message
 
 
 def test_files_pass_the_check(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for form in ("jsonl", "parquet"):
-        assert main(["chunk", "two.md", "-q", "-o", f"own.{form}", "--format", form, *FLAGS]) == 0
-        assert main(["check", f"own.{form}", "--source", "two.md", *FLAGS]) == 0
+    for format_ in ("jsonl", "parquet"):
+        assert main(["chunk", "two.md", "-q", "-o", f"own.{format_}", "--format", format_, *FLAGS]) == 0
+        assert main(["check", f"own.{format_}", "--source", "two.md", *FLAGS]) == 0
     assert "0 violations" in capsys.readouterr().out
 
 
 def test_view_shows_parents_as_heads(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chunk", "two.md", "--format", "view", *FLAGS]) == 0
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     chunks = spanwise.chunk(spanwise.read("two.md"), "hierarchical", **OPTIONS)
     parents = [chunk for chunk in chunks if chunk.parent_id is None]
-    assert f"{len(parents)} parents with {len(chunks) - len(parents)} children" in shown
-    assert shown.count(" parent ") == len(parents)
-    assert shown.count("What part 0 is about.") == 1  # once, in the child
+    assert f"{len(parents)} parents with {len(chunks) - len(parents)} children" in output
+    assert output.count(" parent ") == len(parents)
+    assert output.count("What part 0 is about.") == 1  # once, in the child
 
 
-def test_stats_tell_the_levels_apart(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_stats_distinguish_the_levels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chunk", "two.md", "-q", "-o", "own.jsonl", *FLAGS]) == 0
     assert main(["stats", "own.jsonl"]) == 0
-    shown = capsys.readouterr().out
-    assert "own.jsonl, parents" in shown
-    assert "own.jsonl, children" in shown
+    output = capsys.readouterr().out
+    assert "own.jsonl, parents" in output
+    assert "own.jsonl, children" in output
     assert main(["stats", "own.jsonl", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     lines = [json.loads(line) for line in (folder / "own.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -390,9 +390,9 @@ def test_diff_names_parents(folder: Path, capsys: pytest.CaptureFixture[str]) ->
     (folder / "two.md").write_text(TEXT.replace("number 3 has", "number 3 had"), encoding="utf-8")
     assert main(["chunk", "two.md", "-q", "-o", "new.jsonl", *FLAGS]) == 0
     assert main(["diff", "old.jsonl", "new.jsonl"]) == 0
-    shown = capsys.readouterr().out
-    assert " parent Part 0" in shown
-    assert "parents among them)" in shown
+    output = capsys.readouterr().out
+    assert " parent Part 0" in output
+    assert "parents among them)" in output
 
 
 # -------------------------------------------------------------------------------------------------------- linear work
@@ -400,7 +400,7 @@ def test_diff_names_parents(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("unit", ["- an item of a list\n", "| a | b |\n", "line = of(code)\n"])
 def test_one_block_over_many_parents(unit: str) -> None:
-    """A block that is cut by hundreds of parents is looked at once, not once a parent."""
+    """A block that is cut by hundreds of parents is processed once, not once per parent."""
 
     def work(times: int) -> None:
         text = {"|": "| x | y |\n|---|---|\n", "l": "```\n"}.get(unit[0], "") + unit * times

@@ -1,4 +1,4 @@
-"""HTML to Markdown: what every element becomes, what is left out, and that every block leads back to its element."""
+"""HTML to Markdown: the result of every element, what is left out, and the source element of every block."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def kinds(document: Document) -> list[tuple[str, str]]:
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
-def places(document: Document) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give every block and part with its place."""
+def locations(document: Document) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return every block and part with its source location."""
 
     def parts(inner: tuple[Part, ...]) -> Iterator[tuple[str, dict[str, Any]]]:
         for part in inner:
@@ -93,14 +93,14 @@ def test_a_whole_page() -> None:
     assert {block.headings_path for block in document.blocks} == {("Reisekosten",)}
 
 
-def test_what_a_page_says_of_itself() -> None:
-    said = read(PAGE).metadata
-    assert (said.title, said.author, said.language) == ("Reisekosten – Handbuch", "Team Personal", "de")
-    assert (said.source_url, said.updated_at) == ("https://example.org/reisekosten", "2026-01-28T10:00:00Z")
+def test_metadata_of_a_page() -> None:
+    metadata = read(PAGE).metadata
+    assert (metadata.title, metadata.author, metadata.language) == ("Reisekosten – Handbuch", "Team Personal", "de")
+    assert (metadata.source_url, metadata.updated_at) == ("https://example.org/reisekosten", "2026-01-28T10:00:00Z")
     assert read(PAGE, source_url="https://other.example").metadata.source_url == "https://other.example"
 
 
-def test_links_know_where_they_stand() -> None:
+def test_links_have_their_offset() -> None:
     document = read(PAGE)
     assert [link.target for link in document.metadata.links] == ["https://example.org/portal"]
     assert document.text[document.link_starts[0] :].startswith("[Portal](")
@@ -116,17 +116,17 @@ def test_what_is_left_out_is_listed() -> None:
     assert all(item.usual and item.source_ref for item in read(PAGE).left_out)
 
 
-def test_all_is_kept_on_request() -> None:
+def test_everything_is_kept_on_request() -> None:
     text = read(PAGE, keep_all=True).text
-    assert all(words in text for words in ("Zum Inhalt", "Startseite", "Wir verwenden Cookies", "Impressum", "geheim"))
+    assert all(part in text for part in ("Zum Inhalt", "Startseite", "Wir verwenden Cookies", "Impressum", "geheim"))
     assert "track()" not in text
 
 
 def test_parts_are_rows_and_nested_items() -> None:
     document = read(PAGE)
     listed, table = document.blocks[2], document.blocks[4]
-    said = [document.text[part.start : part.end] for part in listed.parts]
-    assert said == ["- Hotels\n  - bis 160 €\n  - mit Beleg", "- Züge"]
+    texts = [document.text[part.start : part.end] for part in listed.parts]
+    assert texts == ["- Hotels\n  - bis 160 €\n  - mit Beleg", "- Züge"]
     assert [document.text[part.start : part.end] for part in listed.parts[0].parts] == ["- bis 160 €", "- mit Beleg"]
     assert [part.header for part in table.parts] == [True, False, False]
 
@@ -276,13 +276,13 @@ def test_paths_are_those_of_the_tree_that_browsers_build() -> None:
 def test_selectors_find_the_element_again(html: str, keep_all: bool) -> None:
     tree, document = LexborHTMLParser(html), read(html, keep_all=keep_all)
     text = tree.body.text() if tree.body else ""
-    for said, place in places(document):
-        (found,) = tree.css(place["css_selector"])
+    for content, location in locations(document):
+        (found,) = tree.css(location["css_selector"])
         own = found.text()
         assert own in text
-        assert said
+        assert content
         if own.strip() and text.count(own) == 1:
-            assert text.index(own) <= place["text_offset"] < text.index(own) + len(own)
+            assert text.index(own) <= location["text_offset"] < text.index(own) + len(own)
 
 
 @pytest.mark.browser
@@ -291,16 +291,16 @@ def test_a_browser_finds_the_same_elements() -> None:
         page = browser.new_context(java_script_enabled=True, offline=True).new_page()
         for html in (PAGE, *ELEMENTS, "<ix:a><p>x</p></ix:a>", "<table><tr><td>a<table><td>b", "<p><b>a<p>b</b><li>c"):
             page.set_content(html)
-            for _, place in places(read(html, keep_all=True)):
+            for _, location in locations(read(html, keep_all=True)):
                 found = page.evaluate(
                     """([xpath, css]) => {
                         const ways = document.evaluate(xpath, document, null, 7, null);
                         const chosen = document.querySelectorAll(css);
                         return ways.snapshotLength === 1 && chosen.length === 1 && ways.snapshotItem(0) === chosen[0];
                     }""",
-                    [place["xpath"], place["css_selector"]],
+                    [location["xpath"], location["css_selector"]],
                 )
-                assert found, (html, place)
+                assert found, (html, location)
 
 
 def test_chunks_lead_back_to_the_page() -> None:
@@ -345,7 +345,7 @@ def test_scripts_in_code_are_no_code() -> None:
     assert read("<pre>a<script>b</script> c</pre>").text == "```\na c\n```"
 
 
-def test_a_quotation_keeps_what_says_who_is_quoted() -> None:
+def test_a_quotation_keeps_its_caption() -> None:
     assert read("<blockquote><p>a</p><figcaption>b</figcaption></blockquote>").text == "> a\n>\n> b"
 
 
@@ -354,30 +354,30 @@ def test_boxes_of_an_article_are_kept() -> None:
     assert read(html).text == "x\n\ny"
 
 
-def test_the_document_knows_all_that_the_page_shows() -> None:
-    shown = read(PAGE).shown
-    said = [stretch.text for stretch in shown]
-    assert said[:5] == ["Zum Inhalt", "Startseite", "A", "Wir verwenden Cookies.", "OK"]
-    assert "Impressum" in said
-    assert not {"track()", "geheim", "weg"} & set(said)
+def test_the_document_has_all_visible_text() -> None:
+    runs = read(PAGE).visible
+    texts = [run.text for run in runs]
+    assert texts[:5] == ["Zum Inhalt", "Startseite", "A", "Wir verwenden Cookies.", "OK"]
+    assert "Impressum" in texts
+    assert not {"track()", "geheim", "weg"} & set(texts)
     text = LexborHTMLParser(PAGE).body.text()  # type: ignore[union-attr]
-    assert all(text[stretch.offset :].startswith(stretch.text.split()[0]) for stretch in shown)
+    assert all(text[run.offset :].startswith(run.text.split()[0]) for run in runs)
 
 
 def test_a_link_does_not_search_across_a_script() -> None:
     page = "<main><p>Read on<script>x()</script> and see.</p><p>A wo<script>x()</script>rd.</p></main>"
-    assert [stretch.text for stretch in read(page).shown] == ["Read on", "and see.", "A word."]
+    assert [run.text for run in read(page).visible] == ["Read on", "and see.", "A word."]
 
 
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("tag", ["div", "b", "ul><li", "blockquote", "table><tr><td", "span", "svg><g"])
-def test_deep_nesting_is_refused_in_no_time(tag: str) -> None:
+def test_deep_nesting_is_refused_quickly(tag: str) -> None:
     with pytest.raises(UnreadableError, match="deep"):
         spanwise.read_text(f"<{tag}>" * 100_000 + "x", format="html")  # the parser would take minutes
 
 
 @pytest.mark.parametrize("tag", ["div", "b", "ul><li", "blockquote", "table><tr><td", "span", "dl><dd", "section"])
-def test_what_is_less_deep_is_read(tag: str) -> None:
+def test_moderate_nesting_is_read(tag: str) -> None:
     assert "x" in read(f"<{tag}>" * 900 + "x").text
 
 

@@ -1,4 +1,4 @@
-"""Web pages and Confluence pages in headless Chromium: every link paints its words, every path finds its element."""
+"""Web and Confluence pages in headless Chromium: every link highlights its text, every path finds its element."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def whole(body: str) -> str:
 
 
 def exported(**bodies: str) -> str:
-    said = {name: {"value": value, "representation": name} for name, value in bodies.items()}
-    return json.dumps({"id": "7", "type": "page", "title": "Seite", "body": said, "version": {"number": 2}})
+    representations = {name: {"value": value, "representation": name} for name, value in bodies.items()}
+    return json.dumps({"id": "7", "type": "page", "title": "Seite", "body": representations, "version": {"number": 2}})
 
 
 SOURCES = {name: ("html", whole(body), whole(body)) for name, body in PAGES.items()} | {
@@ -133,7 +133,7 @@ SOURCES = {name: ("html", whole(body), whole(body)) for name, body in PAGES.item
     "export": ("confluence", exported(view=VIEW), whole(VIEW)),
     "both": ("confluence", exported(view=VIEW, storage=STORED), whole(VIEW)),
 }
-"""For each page its format, its source, and what a server shows of it."""
+"""For each page its format, its source, and the HTML that a server sends."""
 
 
 @pytest.fixture(scope="module")
@@ -155,9 +155,9 @@ def chunked(document: Document, strategy: str) -> tuple[Chunk, ...]:
 
 @pytest.mark.parametrize("name", SOURCES)
 @pytest.mark.parametrize("strategy", ["blocks", "structure"])
-def test_links_paint_the_first_words_of_every_chunk(site: Site, page: Page, name: str, strategy: str) -> None:
-    form, source, html = SOURCES[name]
-    document = spanwise.read_text(source, form, source_url=site.address(f"{strategy}-{name}"))
+def test_links_highlight_the_first_words_of_every_chunk(site: Site, page: Page, name: str, strategy: str) -> None:
+    format_, source, html = SOURCES[name]
+    document = spanwise.read_text(source, format_, source_url=site.address(f"{strategy}-{name}"))
     chunks = chunked(document, strategy)
     assert chunks
     assert misled(site, page, chunks, f"{strategy}-{name}", html) == []
@@ -165,25 +165,25 @@ def test_links_paint_the_first_words_of_every_chunk(site: Site, page: Page, name
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_every_block_and_part_is_found_by_both_paths(page: Page, name: str) -> None:
-    form, source, html = SOURCES[name]
+    format_, source, html = SOURCES[name]
     page.set_content(html)
     wrong = [
-        place
-        for place in places(spanwise.read_text(source, form).blocks)
-        if not page.evaluate(SAME_ELEMENT, [place["xpath"], place["css_selector"]])
+        location
+        for location in locations(spanwise.read_text(source, format_).blocks)
+        if not page.evaluate(SAME_ELEMENT, [location["xpath"], location["css_selector"]])
     ]
     assert wrong == []
 
 
-def places(blocks: tuple[Block | Part, ...]) -> Iterator[Any]:
+def locations(blocks: tuple[Block | Part, ...]) -> Iterator[Any]:
     for block in blocks:
         assert block.source_ref is not None
         yield block.source_ref
-        yield from places(block.parts)
+        yield from locations(block.parts)
 
 
-def test_a_wrong_link_is_noticed(site: Site, page: Page) -> None:
-    """The judge itself: a page whose words stand elsewhere first must not pass."""
+def test_a_wrong_link_is_detected(site: Site, page: Page) -> None:
+    """A test of the helper: a page where the words occur earlier must fail."""
     document = spanwise.read_text(whole("<p>same words here"), "html", source_url=site.address("wrong"))
     served_as = whole("<h1>same words here</h1><p>same words here")
     assert len(misled(site, page, spanwise.chunk(document), "wrong", served_as)) == 1

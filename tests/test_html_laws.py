@@ -1,4 +1,4 @@
-"""What holds for any page: nothing shown is lost, Markdown says again what was read, every place is the right one."""
+"""Laws for any page: no visible text is lost, the Markdown reads back as the same blocks, locations are correct."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 import spanwise
 from document_laws import assert_document
 from spanwise import Block, Document, Part
-from spanwise.records.links.visible_page import shown_stretches
+from spanwise.records.links.visible_page import visible_runs
 
 TAGS = [
     "p",
@@ -69,21 +69,21 @@ def letters(text: str) -> str:
 
 
 def read(html: str) -> Document:
-    """Read all of a page: which of it is the main content is another question."""
+    """Read a whole page; main content detection is tested elsewhere."""
     document = spanwise.read_text(html, format="html", keep_all=True)
     assert_document(document)
     return document
 
 
 @given(PAGES)
-def test_all_that_a_page_shows_is_in_the_text_in_order(html: str) -> None:
+def test_all_visible_text_is_kept_in_order(html: str) -> None:
     document = read(html)
-    shown = "".join(letters(stretch.text) for stretch in document.shown)
-    assert "".join(letters(stretch.text) for stretch in shown_stretches(document)) == shown
+    visible = "".join(letters(run.text) for run in document.visible)
+    assert "".join(letters(run.text) for run in visible_runs(document)) == visible
 
 
 @given(PAGES)
-def test_any_string_is_a_page_whose_markdown_says_the_same(html: str) -> None:
+def test_markdown_of_any_page_reads_the_same(html: str) -> None:
     document = read(html)
     again = spanwise.read_text(document.text)
     assert [(block.kind, block.start, block.end, block.level) for block in again.blocks] == [
@@ -98,21 +98,21 @@ def parts_of(blocks: tuple[Block | Part, ...]) -> Iterator[Block | Part]:
 
 
 @given(PAGES)
-def test_every_block_and_part_stands_where_it_says(html: str) -> None:
+def test_every_block_and_part_has_its_location(html: str) -> None:
     document, tree = read(html), LexborHTMLParser(html)
     text = tree.body.text() if tree.body else ""
-    stretches = [(stretch.places[0], letters(stretch.text)) for stretch in shown_stretches(document)]
+    runs = [(run.positions[0], letters(run.text)) for run in visible_runs(document)]
     for block in parts_of(document.blocks):
-        place = block.source_ref
-        assert place is not None
-        (found,) = tree.css(place["css_selector"])
-        own = next((words for start, words in stretches if block.start <= start < block.end), "")
+        location = block.source_ref
+        assert location is not None
+        (found,) = tree.css(location["css_selector"])
+        own = next((visible for start, visible in runs if block.start <= start < block.end), "")
         assert letters(found.text()).find(own) >= 0
-        assert letters(text[place["text_offset"] :]).startswith(own)
+        assert letters(text[location["text_offset"] :]).startswith(own)
 
 
 TITLES = {
-    # title of the page, heading beside the main content, whether it is the title
+    # title of the page, heading outside the main content, whether it is the title
     "Trip report": ("Trip report", True),
     "Trip report | Example": ("Trip report", True),
     "Trip reports of 2024": ("Trip report", False),

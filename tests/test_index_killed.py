@@ -1,4 +1,4 @@
-"""Indexing that is killed at any moment: nothing acknowledged is lost, nothing is there by halves, a rerun goes on."""
+"""Indexing killed at any moment: nothing acknowledged is lost, no partial document is stored, a rerun continues."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ KILLS = 6
 
 
 def name_of(document: str) -> str:
-    """Name a document by a word of its own, which no grammar takes for the form of another."""
+    """Return a unique name for a document, which stemming doesn't merge with another."""
     return "q" + "".join("bcdfghjklm"[int(digit)] for digit in document)
 
 
 def write_round(folder: Path, number: int) -> None:
-    """Write every document anew: all of its sections name the document and the round."""
+    """Rewrite every document: all of its sections contain the document's name and the round."""
     for document in range(DOCUMENTS):
         name = name_of(str(document))
         parts = (f"## Part {part}\n\n{name} says round{number} in {part}.\n" for part in range(SECTIONS))
@@ -36,13 +36,13 @@ def write_round(folder: Path, number: int) -> None:
 
 
 def killed(folder: Path, chance: random.Random) -> list[str]:
-    """Start indexing, kill it after a random time, and give the files that were acknowledged until then."""
+    """Start indexing, kill it after a random time, and return the files acknowledged until then."""
     with subprocess.Popen(
         [*COMMAND, "index", "docs", "--store", "s.db", "--json", "--embedder", "none", "--jobs", "1"],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment(),
     ) as process:  # fmt: skip
         assert process.stdout is not None
-        late = chance.random() < 0.7  # else perhaps before any work
+        late = chance.random() < 0.7  # otherwise it might be killed before any work
         first = process.stdout.readline() if late else b""
         killing = threading.Timer(chance.uniform(0, 0.5) if late else chance.uniform(0.2, 1.5), process.kill)
         killing.start()
@@ -55,7 +55,7 @@ def killed(folder: Path, chance: random.Random) -> list[str]:
 
 
 def rounds(folder: Path) -> dict[str, set[str]]:
-    """Give for each document of the store the rounds that its chunks speak of; see that it is whole."""
+    """Return the rounds in the chunks of each stored document; assert that each document is complete."""
     store = open_store(str(folder / "s.db"))
     assert store.verify() == []
     found: dict[str, set[str]] = {}
@@ -76,16 +76,16 @@ def test_nothing_acknowledged_is_ever_lost(tmp_path: Path) -> None:
     files(tmp_path, {"docs/0.md": ""})
     chance = random.Random(11)
     for number in range(KILLS):
-        if number % 3 == 0:  # the runs between go on where the last one stopped
+        if number % 3 == 0:  # the runs in between continue where the last one stopped
             write_round(tmp_path, number)
             current = f"round{number}"
         acknowledged = killed(tmp_path, chance)
         there = rounds(tmp_path) if (tmp_path / "s.db").exists() and (tmp_path / "s.db").stat().st_size else {}
         assert set(acknowledged) <= there.keys()
-        for file, said in there.items():
-            assert len(said) == 1, f"{file} is of several rounds: {said}"
+        for file, versions in there.items():
+            assert len(versions) == 1, f"{file} is of several rounds: {versions}"
             if file in acknowledged:
-                assert said == {current}
+                assert versions == {current}
     done = ran("index", "docs", "--store", "s.db", "--json", "--embedder", "none", cwd=tmp_path, timeout=60)
     assert done.code == 0
     assert {line["status"] for line in records(done.out)} <= {"added", "changed", "unchanged"}

@@ -1,4 +1,4 @@
-"""Indexing by plan: the plan of a tenant holds, and a model is asked within one bound for all files."""
+"""Indexing by plan: a tenant's plan applies, and one limit of model calls covers all files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def said(captured: pytest.CaptureFixture[str]) -> list[str]:
     return [orjson.loads(line)["status"] for line in captured.readouterr().out.splitlines()]
 
 
-def test_a_tenants_plan_holds_and_others_go_by_the_general_settings() -> None:
+def test_a_tenants_plan_overrides_the_general_settings() -> None:
     Path("spanwise.toml").write_text(CONFIG.format(calls=9), encoding="utf-8")
     assert index("--tenant", "tiny") == 0
     assert index("--tenant", "somebody") == 0
@@ -62,13 +62,13 @@ def test_a_tenants_plan_holds_and_others_go_by_the_general_settings() -> None:
 
 @pytest.mark.server
 @pytest.mark.usefixtures("endpoint")
-def test_the_bound_of_calls_is_one_for_all_files(model: Server, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_call_limit_covers_all_files(model: Server, capsys: pytest.CaptureFixture[str]) -> None:
     Path("spanwise.toml").write_text(CONFIG.format(calls=2), encoding="utf-8")
     before = model.calls
     assert index("--tenant", "acme", "--json") == 0
     assert model.calls == before + 2
     assert said(capsys) == ["added"] * 3
-    assert index("--tenant", "acme", "--json") == 0  # what fell back is tried again, and nothing else
+    assert index("--tenant", "acme", "--json") == 0  # only documents that fell back are retried
     assert model.calls == before + 3
     assert sorted(said(capsys)) == ["changed", "unchanged", "unchanged"]
     assert index("--tenant", "acme", "--json") == 0
@@ -78,7 +78,7 @@ def test_the_bound_of_calls_is_one_for_all_files(model: Server, capsys: pytest.C
 
 @pytest.mark.server
 @pytest.mark.usefixtures("endpoint")
-def test_a_dry_run_asks_nobody(model: Server) -> None:
+def test_a_dry_run_makes_no_calls(model: Server) -> None:
     Path("spanwise.toml").write_text(CONFIG.format(calls=9), encoding="utf-8")
     before = model.calls
     assert index("--tenant", "acme", "--dry-run") == 0

@@ -1,4 +1,4 @@
-"""Indexing: which document a file is, what of it is new, what links mean; and `spanwise index` and `spanwise store`."""
+"""Indexing: document identity, changes, link targets; and the commands `spanwise index` and `spanwise store`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MORE = "# More\n\nThe rate in Warsaw is 35.\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder to work in, with three documents."""
+    """Return the working folder, with three documents."""
     files(tmp_path, {"docs/a.md": PAGE, "docs/more.md": MORE, "docs/deep/c.txt": "Plain words.\n"})
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -47,7 +47,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def embedder(monkeypatch: pytest.MonkeyPatch) -> WordEmbedder:
-    """Let every name of an embedder mean one that counts what it embeds."""
+    """Replace every named embedder by one that records what it embeds."""
     found = WordEmbedder()
 
     def chosen(name: str | Embedder | None) -> Embedder | None:
@@ -58,7 +58,7 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> WordEmbedder:
 
 
 def indexed(capsys: Captured, *arguments: str, code: int = 0, embedder: str = "none") -> dict[str, dict[str, Any]]:
-    """Run `spanwise index --json`, and give its lines by file."""
+    """Run `spanwise index --json` and return its lines by file."""
     capsys.readouterr()
     chosen = () if "--embedder" in arguments else ("--embedder", embedder)
     assert main(["index", "--store", "s.db", "--json", *chosen, *arguments]) == code
@@ -70,7 +70,7 @@ def statuses(lines: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 def listed(tenant: str = "") -> dict[str, str]:
-    """Give the documents of the store: ids by their file's name."""
+    """Return the document ids in the store by file path."""
     store = open_store("s.db")
     found = {known.file_path or "": known.document_id for known in store.reading(tenant).documents()}
     assert store.verify() == []
@@ -78,12 +78,12 @@ def listed(tenant: str = "") -> dict[str, str]:
     return found
 
 
-def asked_for(words: str) -> list[str]:
-    return [term for word in query_words(words) for term in word.terms]
+def terms_of_query(query: str) -> list[str]:
+    return [term for word in query_words(query) for term in word.terms]
 
 
-def found_texts(words: str, tenant: str = "") -> list[str]:
-    store, terms = open_store("s.db"), asked_for(words)
+def found_texts(query: str, tenant: str = "") -> list[str]:
+    store, terms = open_store("s.db"), terms_of_query(query)
     with store.reading(tenant) as reader:
         keys = [one.key for one in reader.lexical(terms, Filters(), 50)]
         texts = [found.record["normalized_text"] for found in reader.fetch(keys)]
@@ -122,7 +122,7 @@ def test_the_names_of_a_document() -> None:
         ("//example.com/x", "url:https://example.com/x"),
     ],
 )
-def test_what_a_link_may_mean(target: str, means: str) -> None:
+def test_link_targets(target: str, means: str) -> None:
     metadata = {"links": [{"target": target, "text": "x"}], "file_path": "docs/a.md"}
     assert means in targets_of(metadata, "/home/docs/a.md")
 
@@ -158,10 +158,10 @@ CHUNKS = st.lists(st.sampled_from("abcd"), max_size=12)
 
 @given(old=CHUNKS, new=CHUNKS, vectors=st.booleans())
 def test_every_chunk_is_kept_moved_added_or_deleted(old: list[str], new: list[str], vectors: bool) -> None:
-    before = [entry(text, place) for place, text in enumerate(old)]
-    after = [entry(text, place) for place, text in enumerate(new)]
+    before = [entry(text, position) for position, text in enumerate(old)]
+    after = [entry(text, position) for position, text in enumerate(new)]
     stored = [
-        ChunkState(key, one.content_hash, one.words_hash, record_hash(one), vectors) for key, one in enumerate(before)
+        ChunkState(key, one.content_hash, one.terms_hash, record_hash(one), vectors) for key, one in enumerate(before)
     ]
     found = matched(stored, after, embedding=True)
     staying = Counter(old) & Counter(new)
@@ -179,18 +179,18 @@ def test_every_chunk_is_kept_moved_added_or_deleted(old: list[str], new: list[st
 
 def test_a_parent_never_wants_a_vector() -> None:
     parent = parent_entry("all", 0, "x")
-    stored = [ChunkState(1, parent.content_hash, parent.words_hash, record_hash(parent), has_vector=False)]
+    stored = [ChunkState(1, parent.content_hash, parent.terms_hash, record_hash(parent), has_vector=False)]
     assert matched(stored, [parent], embedding=True) == (1, (), (), (), ())
 
 
-def test_what_is_searched_and_what_stands_between() -> None:
+def test_terms_and_text_before_of_entries() -> None:
     text = "Front\n\n# One\n\nA word.\n\n---\n\n## Two\n\nB word.\n\n<!-- note -->\n\nC word.\n"
     document = spanwise.read_text(text, document_id="d", title="One")
     chunks = spanwise.chunk(document, min_tokens=1, target_tokens=1)
     made = entries_of([one.to_dict() for one in chunks], document, "en", "x")
-    assert [one.lead for one in made] == ["", "\n\n# One\n\n", "\n\n---\n\n## Two\n\n", "\n\n"]
+    assert [one.text_before for one in made] == ["", "\n\n# One\n\n", "\n\n---\n\n## Two\n\n", "\n\n"]
     assert [one.position for one in made] == [0, 1, 2, 3]
-    whole = "".join(one.lead + chunk.normalized_text for one, chunk in zip(made[:3], chunks[:3], strict=True))
+    whole = "".join(one.text_before + chunk.normalized_text for one, chunk in zip(made[:3], chunks[:3], strict=True))
     assert whole == text[: chunks[2].char_end]
     assert [searched_text(one.to_dict()) for one in chunks][1:3] == ["One\nA word.", "One\nTwo\nB word."]
     assert searched_text(chunks[0].to_dict()) == "One\nFront"
@@ -198,12 +198,12 @@ def test_what_is_searched_and_what_stands_between() -> None:
     assert text_before(document, 0, 5_000) == "\n\n"
 
 
-def test_parents_have_neither_words_nor_a_place_among_their_children() -> None:
+def test_parents_have_no_terms_and_are_not_counted() -> None:
     document = spanwise.read_text("# A\n\nOne.\n\n# B\n\nTwo.\n", document_id="d")
     children = [one.to_dict() for one in spanwise.chunk(document, min_tokens=1, target_tokens=1)]
     parent = {**children[0], "chunk_id": "p" * 64, "char_end": children[-1]["char_end"]}
     made = entries_of([parent, *({**one, "parent_id": "p" * 64} for one in children)], document, "en", "x")
-    assert [(one.position, bool(one.terms), bool(one.words_hash), one.lead) for one in made] == [
+    assert [(one.position, bool(one.terms), bool(one.terms_hash), one.text_before) for one in made] == [
         (0, False, False, ""), (0, True, True, ""), (1, True, True, "\n\n# B\n\n"),
     ]  # fmt: skip
 
@@ -215,7 +215,7 @@ def named(file: str, *known: DocumentState) -> Named:
     return Names(known).name(file)
 
 
-def test_a_file_keeps_its_name_however_it_is_spelt(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_keeps_its_id_however_its_path_is_spelt(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = named("docs/a.md")
     assert (one.file_path, one.location, one.known) == ("docs/a.md", location_of("docs/a.md"), None)
     known = DocumentState("id", "f", 1, one.file_path, one.location)
@@ -223,7 +223,7 @@ def test_a_file_keeps_its_name_however_it_is_spelt(folder: Path, monkeypatch: py
         assert named(spelling, known) == (one.location, "docs/a.md", known)
     monkeypatch.chdir(folder / "docs")
     assert named("a.md", known).known == known
-    assert named("deep/c.txt", known).file_path == "docs/deep/c.txt"  # as its neighbours are
+    assert named("deep/c.txt", known).file_path == "docs/deep/c.txt"  # like its neighbours
     monkeypatch.chdir("/")
     assert named(str(folder / "docs" / "deep" / "c.txt")).file_path == str(folder / "docs/deep/c.txt")[1:]
 
@@ -239,7 +239,7 @@ def test_a_file_of_the_same_name_elsewhere_is_another_document(tmp_path: Path, m
     assert (moved.file_path, moved.known) == ("docs/a.md", known)
 
 
-def test_only_what_lay_in_these_paths_is_gone(folder: Path) -> None:
+def test_only_documents_in_these_paths_are_removed(folder: Path) -> None:
     known = [
         DocumentState(name, "f", 1, name, location_of(f"docs/{name}"))
         for name in ("a.md", "old.md", "deep/old.md", "x/old.md")
@@ -316,7 +316,7 @@ def test_vectors_come_later_when_there_is_an_embedder(folder: Path, capsys: Capt
     assert sum(line["embedded"] for line in lines.values()) == len(embedder.embedded) == 4
     embedder.embedded.clear()
     assert set(statuses(indexed(capsys, "docs", embedder="auto")).values()) == {"unchanged"}
-    indexed(capsys, "docs")  # without one nothing is lost
+    indexed(capsys, "docs")  # without an embedder nothing is lost
     indexed(capsys, "docs", embedder="auto")
     assert embedder.embedded == []
     listed()
@@ -355,7 +355,7 @@ def test_removed_documents_disappear_and_others_stay(folder: Path, capsys: Captu
     assert sorted(listed()) == ["docs/a.md", "docs/deep/c.txt", "else/x.md"]
     assert statuses(indexed(capsys, "else")) == {"else/x.md": "deleted"}
     (folder / "docs/a.md").unlink()
-    lines = indexed(capsys, "docs/a.md", code=1)  # whoever names a file that isn't there has most likely mistyped
+    lines = indexed(capsys, "docs/a.md", code=1)  # a missing file that was named is most likely a typo
     assert lines == {}
     assert sorted(listed()) == ["docs/a.md", "docs/deep/c.txt"]
 
@@ -404,7 +404,7 @@ def test_from_another_folder_documents_are_the_same(
     assert "docs/new.md" in listed()
 
 
-def test_a_folder_that_moved_with_its_store_is_looked_at_but_not_embedded(
+def test_a_moved_folder_is_read_but_not_embedded(
     folder: Path, capsys: Captured, embedder: WordEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files(folder, {"p/docs/a.md": PAGE})
@@ -446,7 +446,7 @@ def test_tenants_are_kept_apart(folder: Path, capsys: Captured) -> None:
     assert len(found_texts("warsaw", tenant="beta")) == 1
     store = open_store("s.db")
     (found,) = store.reading("acme").fetch(
-        [one.key for one in store.reading("acme").lexical(asked_for("Berlin"), Filters(), 5)]
+        [one.key for one in store.reading("acme").lexical(terms_of_query("Berlin"), Filters(), 5)]
     )
     assert found.record["tenant_id"] == "acme"
     store.close()
@@ -461,24 +461,24 @@ def test_an_id_that_another_document_has_is_refused(folder: Path, capsys: Captur
     files(folder, {"spanwise.toml": other + same})
     assert indexed(capsys, "docs")["docs/more.md"]["document_id"] == "same"
     files(folder, {"spanwise.toml": other.replace("other", "same") + same})
-    assert main(["index", "docs", "--store", "s.db", "--embedder", "none"]) == 2  # both at once: told before any work
+    assert main(["index", "docs", "--store", "s.db", "--embedder", "none"]) == 2  # both at once: an early error
     lines = indexed(capsys, "docs/a.md", code=1)
     assert lines["docs/a.md"]["status"] == "failed"
     assert "more.md" in lines["docs/a.md"]["error"]
     assert sorted(listed().values())[-2:] == ["other", "same"]
     (folder / "docs/more.md").unlink()
     lines = indexed(capsys, "docs")
-    assert lines["docs/a.md"]["document_id"] == "other"  # the old document of this file goes in the same breath
+    assert lines["docs/a.md"]["document_id"] == "other"  # the old document of this file is removed in the same commit
     assert sorted(listed()) == ["docs/a.md", "docs/deep/c.txt"]
     assert listed()["docs/a.md"] == "same"
 
 
-def test_a_dry_run_tells_and_does_nothing(folder: Path, capsys: Captured, embedder: WordEmbedder) -> None:
+def test_a_dry_run_reports_and_writes_nothing(folder: Path, capsys: Captured, embedder: WordEmbedder) -> None:
     assert main(["index", "docs", "--store", "s.db", "--dry-run"]) == 0
-    shown = capsys.readouterr().out
-    assert "3 new" in shown
-    assert "4 add" in shown
-    assert "4 embed" in shown
+    output = capsys.readouterr().out
+    assert "3 new" in output
+    assert "4 add" in output
+    assert "4 embed" in output
     assert not (folder / "s.db").exists()
     indexed(capsys, "docs", embedder="auto")
     embedder.embedded.clear()
@@ -486,9 +486,9 @@ def test_a_dry_run_tells_and_does_nothing(folder: Path, capsys: Captured, embedd
     (folder / "docs/more.md").unlink()
     before = (folder / "s.db").read_bytes()
     assert main(["index", "docs", "--store", "s.db", "--dry-run"]) == 1
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "documents 0 new 1 changed 1 unchanged 1 removed 1 failed" in shown
-    assert "chunks 1 add 1 keep 2 move 1 embed 1 delete" in shown
+    output = " ".join(capsys.readouterr().out.split())
+    assert "documents 0 new 1 changed 1 unchanged 1 removed 1 failed" in output
+    assert "chunks 1 add 1 keep 2 move 1 embed 1 delete" in output
     assert (folder / "s.db").read_bytes() == before
     assert embedder.embedded == []
     assert sorted(path.name for path in folder.iterdir()) == ["docs", "s.db"]
@@ -502,10 +502,10 @@ def test_many_processes_write_the_same(folder: Path, capsys: Captured) -> None:
     assert indexed(capsys, "many", "--workers", "2") == alone
 
 
-def test_nothing_to_index_is_told(folder: Path, capsys: Captured) -> None:
+def test_nothing_to_index_is_reported(folder: Path, capsys: Captured) -> None:
     (folder / "empty").mkdir()
-    for words in (["empty"], ["-"]):
-        assert main(["index", *words, "--store", "s.db"]) == 2
+    for arguments in (["empty"], ["-"]):
+        assert main(["index", *arguments, "--store", "s.db"]) == 2
         assert capsys.readouterr().err.startswith("error: ")
     assert main(["index", "nowhere", "--store", "s.db"]) == 1
     assert "does not exist" in capsys.readouterr().err
@@ -517,20 +517,20 @@ def test_nothing_to_index_is_told(folder: Path, capsys: Captured) -> None:
 
 @pytest.mark.process
 def test_the_summary_for_people(folder: Path) -> None:
-    code, shown = on_terminal("index", "docs", "--store", "s.db", "--embedder", "none", cwd=folder)
+    code, output = on_terminal("index", "docs", "--store", "s.db", "--embedder", "none", cwd=folder)
     assert code == 0
-    assert "3 added" in shown
-    assert "words alone" in shown
-    assert "3 documents" in shown
+    assert "3 added" in output
+    assert "words alone" in output
+    assert "3 documents" in output
 
 
-def test_progress_tells_every_stage() -> None:
+def test_progress_reports_every_stage() -> None:
     progress = command.Stages(silent=False, embedding=True)
     progress.total = 4
     for stage, done in (("read", 1), ("chunk", 10), ("embed", 7), ("write", 5)):
         progress.show(IndexEvent(stage, done))
-    assert "read 1/4 · chunk 10 · embed 7 · write 5" in progress.words()
-    assert "embed" not in command.Stages(silent=False, embedding=False).words()
+    assert "read 1/4 · chunk 10 · embed 7 · write 5" in progress.text()
+    assert "embed" not in command.Stages(silent=False, embedding=False).text()
 
 
 @pytest.mark.usefixtures("endpoint")
@@ -554,19 +554,19 @@ def made_text(sections: int, paragraphs: int, chance: random.Random) -> list[str
     return blocks
 
 
-def sentences(words: int, chance: random.Random) -> str:
-    return " ".join(f"Word{chance.randint(0, 3_000)} and so on." for _ in range(words // 4))
+def sentences(count: int, chance: random.Random) -> str:
+    return " ".join(f"Word{chance.randint(0, 3_000)} and so on." for _ in range(count // 4))
 
 
 def inserted(
-    blocks: Sequence[str], folder: Path, capsys: Captured, embedder: WordEmbedder, place: int
+    blocks: Sequence[str], folder: Path, capsys: Captured, embedder: WordEmbedder, index: int
 ) -> tuple[int, int]:
-    """Index a document, put a paragraph into it, and say how many chunks it has and how many were embedded then."""
-    chance = random.Random(place)
+    """Index a document, insert a paragraph, and return its number of chunks and how many were embedded again."""
+    chance = random.Random(index)
     files(folder, {"one/x.md": "\n\n".join(blocks)})
     indexed(capsys, "one", embedder="auto")
     embedder.embedded.clear()
-    files(folder, {"one/x.md": "\n\n".join([*blocks[:place], sentences(60, chance), *blocks[place:]])})
+    files(folder, {"one/x.md": "\n\n".join([*blocks[:index], sentences(60, chance), *blocks[index:]])})
     (line,) = indexed(capsys, "one", embedder="auto").values()
     assert line["status"] == "changed"
     assert line["embedded"] == len(embedder.embedded)
@@ -574,19 +574,19 @@ def inserted(
 
 
 @pytest.mark.slow
-def test_one_paragraph_more_embeds_at_most_four(folder: Path, capsys: Captured, embedder: WordEmbedder) -> None:
+def test_an_added_paragraph_embeds_at_most_four(folder: Path, capsys: Captured, embedder: WordEmbedder) -> None:
     blocks = made_text(255, 11, random.Random(8))
-    for place in (2, 1_000, len(blocks)):
-        chunks, embedded = inserted(blocks, folder, capsys, embedder, place)
+    for index in (2, 1_000, len(blocks)):
+        chunks, embedded = inserted(blocks, folder, capsys, embedder, index)
         assert chunks >= 500
         assert 1 <= embedded <= 4
     listed()
 
 
-def test_without_headings_no_more_is_embedded_than_reads_differently(
+def test_without_headings_only_changed_chunks_are_embedded(
     folder: Path, capsys: Captured, embedder: WordEmbedder
 ) -> None:
-    """Chunks are filled one after the other, so one paragraph may change those behind it, until the cuts meet again."""
+    """Chunks are filled in order, so one paragraph may change those after it, until the cuts coincide again."""
     blocks = [block for block in made_text(60, 11, random.Random(9)) if not block.startswith("#")]
     before = spanwise.chunk(spanwise.read_text("\n\n".join(blocks), document_id="d"))
     _, embedded = inserted(blocks, folder, capsys, embedder, 200)
@@ -603,28 +603,28 @@ def test_status_list_delete_verify(folder: Path, capsys: Captured) -> None:
     indexed(capsys, "docs/more.md", "--tenant", "acme")
     ids = listed()
 
-    def told(*arguments: str, code: int = 0) -> str:
+    def output_of(*arguments: str, code: int = 0) -> str:
         capsys.readouterr()
         assert main(["store", *arguments, "--store", "s.db"]) == code
         return capsys.readouterr().out
 
-    assert records(told("list", "--json")) == [
+    assert records(output_of("list", "--json")) == [
         {"document_id": name, "tenant_id": None, "chunks": 2 if path == "docs/a.md" else 1, "file_path": path}
         for path, name in sorted(ids.items(), key=lambda pair: pair[1])
     ]
-    assert [line["tenant_id"] for line in records(told("list", "--json", "--tenant", "acme"))] == ["acme"]
-    assert len(records(told("list", "--json", "--all-tenants"))) == 4
-    assert told("list", "--all-tenants").count("docs/more.md") == 2
-    told("list", "--all-tenants", "--tenant", "acme", code=2)
-    status = orjson.loads(told("status", "--json"))
+    assert [line["tenant_id"] for line in records(output_of("list", "--json", "--tenant", "acme"))] == ["acme"]
+    assert len(records(output_of("list", "--json", "--all-tenants"))) == 4
+    assert output_of("list", "--all-tenants").count("docs/more.md") == 2
+    output_of("list", "--all-tenants", "--tenant", "acme", code=2)
+    status = orjson.loads(output_of("status", "--json"))
     assert (status["documents"], status["chunks"], status["tenants"], status["model"]) == (4, 5, 2, None)
-    assert "documents" in told("status")
-    assert "all agree" in told("verify")
-    assert orjson.loads(told("verify", "--json"))["findings"] == []
-    told("delete", ids["docs/more.md"])
+    assert "documents" in output_of("status")
+    assert "all agree" in output_of("verify")
+    assert orjson.loads(output_of("verify", "--json"))["findings"] == []
+    output_of("delete", ids["docs/more.md"])
     assert sorted(listed()) == ["docs/a.md", "docs/deep/c.txt"]
     assert len(listed("acme")) == 1
-    told("delete", ids["docs/a.md"], "nobody", code=1)
+    output_of("delete", ids["docs/a.md"], "nobody", code=1)
     assert sorted(listed()) == ["docs/deep/c.txt"]
     assert statuses(indexed(capsys, "docs"))["docs/more.md"] == "added"
 
@@ -636,6 +636,6 @@ def test_wrong_seconds_are_refused(folder: Path, capsys: Captured) -> None:
         assert "number of seconds" in capsys.readouterr().err
 
 
-def test_metadata_that_json_can_not_say_fail_alone(folder: Path) -> None:
+def test_metadata_must_be_json(folder: Path) -> None:
     with pytest.raises(OptionError):
         replace(spanwise.read_text("x", document_id="d").metadata, extra={"x": object()})

@@ -1,4 +1,4 @@
-"""The page of `spanwise inspect` in a browser: what it shows is what the records say."""
+"""The page of `spanwise inspect` in a browser: it shows exactly what the records contain."""
 
 from __future__ import annotations
 
@@ -70,20 +70,20 @@ def browser() -> Iterator[Browser]:
 
 
 def sized(strategy: str) -> dict[str, Any]:
-    """Give sizes that make a strategy cut often."""
+    """Return sizes that make a strategy cut often."""
     known = set(STRATEGIES[strategy].options.__dataclass_fields__)
     return {name: value for name, value in SMALL.items() if name in known}
 
 
-def told(page: Page, index: int) -> dict[str, Any]:
-    """Hold a chunk and give what the page says of it."""
+def details_of(page: Page, index: int) -> dict[str, Any]:
+    """Focus a chunk and return what the details panel shows."""
     found: dict[str, Any] = page.evaluate(DETAILS, index)
     return found
 
 
 def check_chunk(page: Page, text: str, record: dict[str, Any]) -> None:
-    """Compare what the page says of a chunk with its record, character by character."""
-    found = told(page, record["chunk_index"])
+    """Compare the details of a chunk on the page with its record, character by character."""
+    found = details_of(page, record["chunk_index"])
     pieces = [[piece["role"], text[piece["start"] : piece["end"]]] for piece in record["pieces"]]
     assert found["embedded"] == record["embedding_text"]
     assert found["pieces"] == pieces
@@ -92,21 +92,21 @@ def check_chunk(page: Page, text: str, record: dict[str, Any]) -> None:
     assert f"{record['token_count']:,} " in found["said"]
     assert " › ".join(record["headings_path"]) in found["said"]
     assert f"characters {record['char_start']} to {record['char_end']}" in found["said"]
-    lit = {name.replace("-", "_"): words for name, words in found["lit"].items()}
-    assert lit == {role: "".join(words for name, words in pieces if name == role) for role in lit}
-    if record["strategy"] == "hierarchical" and record["parent_id"] is None:  # its children are lit, one by one
+    lit = {name.replace("-", "_"): content for name, content in found["lit"].items()}
+    assert lit == {role: "".join(content for name, content in pieces if name == role) for role in lit}
+    if record["strategy"] == "hierarchical" and record["parent_id"] is None:  # its children are highlighted one by one
         assert "".join(found["current"].split()) == "".join(core_of(text, record).split())
     else:
         assert found["current"].split() == core_of(text, record).split()
 
 
 def core_of(text: str, record: dict[str, Any]) -> str:
-    """Give what belongs to a chunk alone, without its joiners."""
+    """Return the core of a chunk, without joiners."""
     return "".join(text[piece["start"] : piece["end"]] for piece in record["pieces"] if piece["role"] == "core")
 
 
 def check_page(page: Page, document: Document, records: list[dict[str, Any]], most: int = 12) -> None:
-    """Compare a page with its document and records; of many chunks some are looked at in detail."""
+    """Compare a page with its document and records; of many chunks, only some in detail."""
     text = document.text
     assert page.evaluate(WHOLE_TEXT) == text
     parents = {record["parent_id"] for record in records}
@@ -126,7 +126,7 @@ def check_page(page: Page, document: Document, records: list[dict[str, Any]], mo
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_every_strategy_is_shown_as_its_records_say(strategy: str, browser: Browser, tmp_path: Path) -> None:
+def test_every_strategy_is_shown_like_its_records(strategy: str, browser: Browser, tmp_path: Path) -> None:
     document = spanwise.read_text(MIXED)
     options = sized(strategy)
     with visited(browser, html_of(document, strategy, **options), tmp_path) as page:
@@ -135,16 +135,14 @@ def test_every_strategy_is_shown_as_its_records_say(strategy: str, browser: Brow
 
 @pytest.mark.parametrize("template", ["tags", "breadcrumb"])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_handbooks_are_shown_as_their_records_say(
-    language: str, template: str, browser: Browser, tmp_path: Path
-) -> None:
+def test_handbooks_are_shown_like_their_records(language: str, template: str, browser: Browser, tmp_path: Path) -> None:
     document = spanwise.read(DEMO / f"handbook.{language}.md")
     options: dict[str, Any] = {"max_tokens": 160, "template": template}
     with visited(browser, html_of(document, **options), tmp_path) as page:
         check_page(page, document, records_of(document, **options))
 
 
-def test_plain_text_is_shown_as_its_records_say(browser: Browser, tmp_path: Path) -> None:
+def test_plain_text_is_shown_like_its_records(browser: Browser, tmp_path: Path) -> None:
     document = spanwise.read_text("\n\n  Indented line.\n\tTabbed line. 😀\n\n\nAnother\u00a0one.\n" * 9, format="text")
     with visited(browser, html_of(document, "fixed", **SMALL), tmp_path) as page:
         check_page(page, document, records_of(document, "fixed", **SMALL))
@@ -159,7 +157,7 @@ def test_pages_are_those_of_the_document_and_a_core_may_cross_them(browser: Brow
         names = page.locator(".page").evaluate_all("(found) => found.map((each) => each.getAttribute('aria-label'))")
         assert names == ["Page 1", "Page 2", "Page 3", "Page 4"]
         texts = page.locator(".page .text").evaluate_all("(found) => found.map((each) => each.textContent.trim())")
-        assert texts == [words.strip() for words in pages]
+        assert texts == [content.strip() for content in pages]
         assert page.locator("#page-3 .note").inner_text() == "There is no text here."
         assert page.locator(".core[data-chunk='0']").count() == 3
 
@@ -173,26 +171,26 @@ def test_a_document_without_chunks_says_so(browser: Browser, tmp_path: Path) -> 
             page.keyboard.press("j")
 
 
-def test_what_is_odd_is_flagged(browser: Browser, tmp_path: Path) -> None:
+def test_oddities_are_flagged(browser: Browser, tmp_path: Path) -> None:
     document = spanwise.read_text(MIXED)
     records = records_of(document, **SMALL)
     odd = next(record["chunk_index"] for record in records if record["oversize"])
     with visited(browser, html_of(document, **SMALL), tmp_path) as page:
         assert "oversize" in (page.locator(f"#chunk-{odd} .label").get_attribute("data-label") or "")
-        told(page, odd)
+        details_of(page, odd)
         assert page.locator("#details .flag").all_inner_texts() == ["oversize"]
         assert page.locator(".bar.over").count() == 1
 
 
-def test_what_is_in_no_chunk_is_told_apart(browser: Browser, tmp_path: Path) -> None:
+def test_text_in_no_chunk_is_marked(browser: Browser, tmp_path: Path) -> None:
     with visited(browser, html_of(spanwise.read_text(MIXED), **SMALL), tmp_path) as page:
         notes = page.locator(".out[data-note]").evaluate_all("(found) => found.map((each) => each.dataset.note)")
         assert notes == ["front matter, in no chunk", "comment, in no chunk"]
         assert page.locator(".out.heading").all_inner_texts() == ["# Wörter", "## 表"]
 
 
-def test_parents_are_named_and_light_up_their_children(browser: Browser, tmp_path: Path) -> None:
-    """Records of two levels: the children are painted, the parent stands above them."""
+def test_parents_are_named_and_highlight_their_children(browser: Browser, tmp_path: Path) -> None:
+    """With two levels the children are coloured, and the parent is named above them."""
     document = spanwise.read_text("# A\n\nOne.\n\n## B\n\nTwo.\n")
     children = records_of(document)
     first, last = children[0], children[-1]
@@ -207,10 +205,10 @@ def test_parents_are_named_and_light_up_their_children(browser: Browser, tmp_pat
     with visited(browser, html, tmp_path) as page:
         assert page.evaluate(WHOLE_TEXT) == document.text
         assert page.evaluate(CORES) == {"0": "", "1": "One.", "2": "Two."}
-        assert told(page, 0)["embedded"] == whole
+        assert details_of(page, 0)["embedded"] == whole
         assert page.locator(".core.current").count() == 2
         assert page.locator("#details .facts a").all_inner_texts() == ["#1", "#2"]
-        assert "parent#0" in told(page, 2)["said"]
+        assert "parent#0" in details_of(page, 2)["said"]
 
 
 # ------------------------------------------------------------------------------------------------------ text stays text
@@ -229,7 +227,7 @@ def test_hostile_text_is_only_text(browser: Browser, tmp_path: Path) -> None:
         assert page.locator(".left-out q").text_content() == HOSTILE
 
 
-def test_a_style_or_script_of_somebody_else_would_not_run(browser: Browser, tmp_path: Path) -> None:
+def test_foreign_styles_and_scripts_do_not_run(browser: Browser, tmp_path: Path) -> None:
     html = html_of(spanwise.read_text("One.")).replace("</main>", "<script>window.hit = 1</script></main>")
     (tmp_path / "page.html").write_text(html)
     with browser.new_context() as context:
@@ -241,8 +239,8 @@ def test_a_style_or_script_of_somebody_else_would_not_run(browser: Browser, tmp_
 # ----------------------------------------------------------------------------------------- pointer, keyboard, permalink
 
 
-def shown(page: Page) -> str:
-    """Give the name of the chunk in the panel."""
+def current_chunk(page: Page) -> str:
+    """Return the name of the chunk in the panel."""
     return page.locator("#details h2").inner_text().split()[0]
 
 
@@ -251,7 +249,7 @@ def test_keys_walk_through_the_chunks(browser: Browser, tmp_path: Path) -> None:
         walked = []
         for key in ("j", "j", "ArrowDown", "k", "ArrowUp", "ArrowRight", "Tab", "Shift+Tab", "k", "k", "k"):
             page.keyboard.press(key)
-            walked.append(shown(page))
+            walked.append(current_chunk(page))
         assert walked == ["#0", "#1", "#2", "#1", "#0", "#1", "#2", "#1", "#0", "#0", "#0"]
         focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
         assert focused.startswith("Chunk 0, ")
@@ -273,16 +271,16 @@ def test_a_chunk_that_is_walked_to_comes_into_view(browser: Browser, tmp_path: P
 def test_pointing_shows_and_a_click_holds(browser: Browser, tmp_path: Path) -> None:
     with visited(browser, html_of(spanwise.read_text(MIXED), **SMALL), tmp_path) as page:
         page.locator("#chunk-1").hover()
-        assert shown(page) == "#1"
+        assert current_chunk(page) == "#1"
         page.locator("h1").hover()
         assert page.locator("#details h2").count() == 0
         page.locator("#chunk-1").click()
         page.locator("h1").hover()
-        assert shown(page) == "#1"
+        assert current_chunk(page) == "#1"
         page.get_by_role("button", name="Next chunk").click()
-        assert shown(page) == "#2"
+        assert current_chunk(page) == "#2"
         page.locator(".plot a").nth(4).click()
-        assert shown(page) == "#4"
+        assert current_chunk(page) == "#4"
         page.get_by_role("button", name="Close").click()
         assert page.locator("#details h2").count() == 0
 
@@ -291,10 +289,10 @@ def test_a_permalink_opens_its_chunk(browser: Browser, tmp_path: Path) -> None:
     with visited(browser, html_of(spanwise.read_text(MIXED), **SMALL), tmp_path) as page:
         page.goto(f"{page.url}#chunk-7")
         page.reload()
-        assert shown(page) == "#7"
+        assert current_chunk(page) == "#7"
         page.locator("#chunk-8 .label").click()
         assert page.url.endswith("#chunk-8")
-        assert shown(page) == "#8"
+        assert current_chunk(page) == "#8"
 
 
 # -------------------------------------------------------------------------------- without scripts, on a phone, on paper
@@ -306,8 +304,8 @@ def test_without_scripts_the_chunks_are_marked_all_the_same(browser: Browser, tm
     with visited(browser, html, tmp_path, java_script_enabled=False) as page:
         records = records_of(document, **SMALL)
         assert page.locator(".core[id]").count() == len(records)
-        words = page.locator("#chunk-0").text_content()
-        assert words == records[0]["normalized_text"]
+        content = page.locator("#chunk-0").text_content()
+        assert content == records[0]["normalized_text"]
         assert page.locator("#chunk-0 .label").is_visible()
         assert page.locator(".overlap").first.is_visible()
         assert "Details need scripts" in page.locator("#details").inner_text()
@@ -321,14 +319,14 @@ def test_a_tap_opens_the_panel_from_below(browser: Browser, tmp_path: Path) -> N
         assert not page.locator("#details").is_visible()
         page.locator("#chunk-1").tap()
         assert page.locator("#details").is_visible()
-        assert shown(page) == "#1"
+        assert current_chunk(page) == "#1"
 
 
 def test_the_source_of_a_chunk_is_named(browser: Browser, tmp_path: Path) -> None:
     document = Document("One.", (Block("paragraph", 0, 4, source_ref={"sheet": "Q1 <b>", "cells": "A1:C9"}),),
                         metadata=Metadata(document_id="made"))  # fmt: skip
     with visited(browser, html_of(document), tmp_path) as page:
-        assert "sheet Q1 <b>, cells A1:C9" in told(page, 0)["said"]
+        assert "sheet Q1 <b>, cells A1:C9" in details_of(page, 0)["said"]
 
 
 @pytest.mark.parametrize("width", [320, 390, 768])
@@ -338,7 +336,7 @@ def test_nothing_is_wider_than_a_phone(width: int, browser: Browser, tmp_path: P
     )
     html = html_of(spanwise.read_text(text), **SMALL)
     with visited(browser, html, tmp_path, viewport={"width": width, "height": 800}) as page:
-        told(page, 2)
+        details_of(page, 2)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         sheet = page.locator("#details").bounding_box()
         assert sheet is not None
@@ -351,7 +349,7 @@ def test_nothing_is_wider_than_a_phone(width: int, browser: Browser, tmp_path: P
 def test_on_paper_every_page_begins_anew_without_the_panel(browser: Browser, tmp_path: Path) -> None:
     document = spanwise.read_pages(["One. " * 20, "Two. " * 20, "Three."])
     with visited(browser, html_of(document, "fixed"), tmp_path, color_scheme="dark") as page:
-        told(page, 0)
+        details_of(page, 0)
         data = page.pdf()
         assert data.count(b"/Type /Page\n") == 3
         page.emulate_media(media="print")
@@ -361,10 +359,10 @@ def test_on_paper_every_page_begins_anew_without_the_panel(browser: Browser, tmp
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_stand_out_from_what_is_behind_them(scheme: Any, browser: Browser, tmp_path: Path) -> None:
+def test_text_has_enough_contrast(scheme: Any, browser: Browser, tmp_path: Path) -> None:
     html = html_of(spanwise.read_text(MIXED), template="tags", **SMALL)
     with visited(browser, html, tmp_path, color_scheme=scheme) as page:
-        told(page, 1)
+        details_of(page, 1)
         assert page.evaluate(CONTRAST) == []
 
 
@@ -394,13 +392,13 @@ def test_a_page_stands_beside_its_text_with_its_boxes(
         assert text is not None
         assert list(drawn.values()) == pytest.approx(list(size.values()), abs=1)
         assert text["x"] > size["x"] + size["width"]
-        places = page.locator("#page-1 .box").evaluate_all(
+        boxes = page.locator("#page-1 .box").evaluate_all(
             "(found) => found.map(({ x, y, width, height }) => [x, y, width, height].map((side) => side.baseVal.value))"
         )
         expected = [block.source_ref["bbox"] for block in document.blocks if block.page == 1 and block.source_ref]
         expected += [item.source_ref["bbox"] for item in document.left_out[:1] if item.source_ref]
-        for place, (left, top, right, bottom) in zip(places, expected, strict=True):
-            assert place == pytest.approx([left, top, right - left, bottom - top], abs=0.1)
+        for box, (left, top, right, bottom) in zip(boxes, expected, strict=True):
+            assert box == pytest.approx([left, top, right - left, bottom - top], abs=0.1)
         titles = page.locator("#page-1 .box title").all_text_contents()
         assert titles[0] == "heading, in no chunk"
         assert titles[1].startswith("paragraph · #0")
@@ -414,7 +412,7 @@ def test_a_box_leads_to_its_chunk_and_back(made: tuple[Path, Document], browser:
     with visited(browser, html_of(document, pdf=path, **sizes), tmp_path) as page:
         page.locator("#page-2 .box[data-chunks]").nth(1).click()
         index = page.locator("#page-2 .box[data-chunks]").nth(1).get_attribute("data-chunks")
-        assert shown(page) == f"#{index}"
+        assert current_chunk(page) == f"#{index}"
         assert page.locator("#page-2 .box.current").count() == 1
         page.keyboard.press("k")
         assert page.locator("#page-2 .box.current").get_attribute("data-chunks") == str(int(index or 0) - 1)

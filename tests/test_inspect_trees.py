@@ -1,4 +1,4 @@
-"""What a page is built of in `spanwise inspect`: only what can be looked at, in the order of the page."""
+"""The element trees of `spanwise inspect`: only passive elements, in the order of the page."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ ACTING = {"script", "style", "iframe", "template", "noscript", "object", "embed"
 
 
 def opened(steps: list[Any]) -> list[list[Any]]:
-    """Give the elements of a tree."""
+    """Return the elements of a tree."""
     return [step for step in steps if isinstance(step, list)]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
-def test_a_tree_is_whole_and_nothing_in_it_acts(html: str) -> None:
+def test_a_tree_is_complete_and_passive(html: str) -> None:
     tree = tree_of(html)
     depth = 0
     for step in tree.steps:
@@ -63,18 +63,18 @@ def test_every_block_is_in_an_element_of_the_tree(html: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
-def test_units_hold_the_text_that_is_shown_and_each_character_once(html: str) -> None:
+def test_units_hold_each_visible_character_once(html: str) -> None:
     document = spanwise.read_text(html, format="html")
     ranges = [pair for unit in units_of(document) for pair in unit.ranges]
     assert all(low < high for low, high in ranges)
     assert all(before[1] <= after[0] for before, after in pairwise(ranges))
 
 
-def test_a_page_that_is_shown_as_it_looks_loosens_nothing() -> None:
+def test_a_rendered_page_does_not_weaken_the_policy() -> None:
     html = "<style>p { color: red }</style><main><p style='top: 0'>Words.</p></main>"
-    page = html_of(spanwise.read_text(html, format="html"), looks=html)
+    page = html_of(spanwise.read_text(html, format="html"), source=html)
     policies = re.findall(r"Content-Security-Policy&?q?u?o?t?;?\"? content=(?:\"|&quot;)(.*?)(?:\"|&quot;)", page)
-    assert len(policies) == 2  # the page's own, and that of its frame
+    assert len(policies) == 2  # of the page and of its frame
     assert not any("unsafe" in policy or "http" in policy for policy in policies)
     assert policies[0].startswith("default-src 'none'; img-src data:; style-src 'sha256-")
     assert re.findall(r'<iframe sandbox="([^"]*)"', page) == ["allow-same-origin"]
@@ -105,7 +105,7 @@ def test_a_style_sheet_made_to_be_slow_is_not() -> None:
     assert harmless("@import" * 50_000)
 
 
-def test_a_page_without_its_style_is_bare() -> None:
+def test_a_page_without_its_style_is_unstyled() -> None:
     assert tree_of("<p>x").unstyled
     assert tree_of("<link rel=stylesheet href=x><style>a { top: 0 }</style><p>x").unstyled
     assert not tree_of("<style media=print>a { top: 0 }</style><p>x").unstyled

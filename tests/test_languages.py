@@ -1,4 +1,4 @@
-"""The language guess: short and long prose, prose among code, and texts without any."""
+"""Language detection: short and long prose, prose among code, and texts without any."""
 
 import subprocess
 import sys
@@ -69,14 +69,14 @@ def test_long_texts(language: str, repeats: int) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_code_does_not_count(language: str) -> None:
-    """Fenced code, however much, and inline code leave the prose to decide."""
+    """Fenced and inline code, however much, are ignored."""
     page = "# Title\n" + CODE * 8 + LONG[language] + "\nUse `the and of this` with `that is it`.\n" + CODE * 8
     assert guess_language(page) == language
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_comments_markup_and_addresses_do_not_count(language: str) -> None:
-    """A translation keeps the original in comments; tags, shortcodes, links and front matter are English anyway."""
+    """A translation keeps the original in comments; tags, shortcodes, links and front matter are always English."""
     page = (
         "---\ntitle: The title of the page\nreviewers:\n- the-one\n- and-the-other\n---\n"
         + "<!--\nThis is the original of the text, and it is longer than the translation.\n-->\n" * 5
@@ -89,7 +89,7 @@ def test_comments_markup_and_addresses_do_not_count(language: str) -> None:
 
 
 def test_front_matter_counts_when_there_is_nothing_else() -> None:
-    """A page may say all it says in its head."""
+    """A page may have text in its front matter only."""
     assert guess_language("---\ntitle: Übersicht über die Dienste\n---\n{{< toc >}}\n") == "de"
 
 
@@ -97,13 +97,13 @@ def test_front_matter_counts_when_there_is_nothing_else() -> None:
     "text", ["", " \n", "12345 !?", "```\ncode\n```", "Καλημέρα κόσμε", "안녕하세요 세계", "\ud800", "😀"]
 )
 def test_nothing_known_is_english(text: str) -> None:
-    """An empty text, an unknown script and a broken character are no reason to fail."""
+    """An empty text, an unknown script and a broken character don't fail."""
     assert guess_language(text) == "en"
 
 
 @given(st.text(st.characters(exclude_categories=())) | st.text("`~<>!-{}%[]() :/\na"))
 def test_any_text_has_a_language(text: str) -> None:
-    """Whatever the text, the answer is one of the languages."""
+    """Any text gives one of the languages."""
     assert guess_language(text) in LANGUAGES
 
 
@@ -132,7 +132,7 @@ HOSTILE = [
 
 @pytest.mark.process
 def test_time_is_bounded() -> None:
-    """A million characters of anything take a moment."""
+    """A million characters of anything are fast."""
     program = (
         "from spanwise.text.languages import guess_language\n"
         f"for unit in {HOSTILE!r}:\n"

@@ -1,4 +1,4 @@
-"""The laws, for every strategy and every tokenizer in the tables, on made and on hostile text."""
+"""The laws for every strategy and every tokenizer, on generated and on hostile text."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ PAIRS = [
     *((strategy, "cl100k") for strategy in STRATEGIES),
     *(("structure", tokenizer) for tokenizer in (*TOKENIZERS, "tokenizer.json") if tokenizer != "cl100k"),
 ]
-"""Every strategy and every tokenizer, but not every pair: a strategy sees its tokenizer only through the token map."""
+"""Every strategy and every tokenizer, but not every pair: strategies use tokenizers only through the token map."""
 SIZES = (16, 17, 23, 40, 100, 300, 900, 1_000_000)
 
 
-def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
-    """Chunk a text and fail with the laws that the chunks break."""
-    document = spanwise.read_text(text, form)
+def checked(text: str, format: str, strategy: str, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Chunk a text, assert that no law is broken, and return the records."""
+    document = spanwise.read_text(text, format)
     chunks = spanwise.chunk(document, strategy, tokenizer, **offline(strategy), **options)
     records = [chunk.to_dict() for chunk in chunks]
     limits = options.get("max_tokens"), options.get("parent_tokens")
@@ -43,7 +43,7 @@ def checked(text: str, form: str, strategy: str, tokenizer: str, options: dict[s
 
 @st.composite
 def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
-    """Draw options: sizes from the smallest to more than any text here has."""
+    """Return a strategy for options, with sizes from the smallest to larger than any text here."""
     options: dict[str, Any] = {"template": draw(st.sampled_from(("plain", "plain", "tags", "breadcrumb")))}
     if strategy in {"simple", "sentence"}:
         options["max_chars"] = draw(st.sampled_from((1, 7, 100, 1000)))
@@ -59,7 +59,7 @@ def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
     if strategy == "blocks":
         options["overlap_tokens"] = draw(st.sampled_from((0, 3, 8)))
         options["include_page_tag"] = draw(st.booleans())
-        if draw(st.booleans()):  # small cores with much around them
+        if draw(st.booleans()):  # small cores with much overlap
             options["core_tokens"] = draw(st.sampled_from((16, min(options["max_tokens"], 23))))
             options["overlap_next_tokens"] = draw(st.sampled_from((None, 0, 5, 8)))
     if strategy in {"fixed", "sentence"}:
@@ -74,8 +74,8 @@ def test_laws_on_made_markdown(strategy: str, tokenizer: str, word_piece: str) -
 
     @given(markdown(), st.sampled_from(sorted(FORMATS)), options_for(strategy))
     @settings(max_examples=60)
-    def hold(text: str, form: str, options: dict[str, Any]) -> None:
-        checked(text, form, strategy, name, options)
+    def hold(text: str, format: str, options: dict[str, Any]) -> None:
+        checked(text, format, strategy, name, options)
 
     hold()
 
@@ -84,8 +84,8 @@ def test_laws_on_made_markdown(strategy: str, tokenizer: str, word_piece: str) -
 def test_laws_on_any_characters(strategy: str) -> None:
     @given(st.text(max_size=400), st.sampled_from(sorted(FORMATS)), options_for(strategy))
     @settings(max_examples=150)
-    def hold(text: str, form: str, options: dict[str, Any]) -> None:
-        checked(text, form, strategy, "cl100k", options)
+    def hold(text: str, format: str, options: dict[str, Any]) -> None:
+        checked(text, format, strategy, "cl100k", options)
 
     hold()
 
@@ -128,7 +128,7 @@ MEGABYTES = [
     *((name, strategy) for name in ("no space", "short sentences", "items", "rows", "headings") for strategy in
       STRATEGIES if strategy != "structure"),
 ]  # fmt: skip
-"""Counted lines show no work inside C: at a megabyte, quadratic work there takes minutes."""
+"""Line counts don't cover work inside C: at a megabyte, quadratic work there takes minutes."""
 
 
 @pytest.mark.slow

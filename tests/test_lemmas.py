@@ -1,4 +1,4 @@
-"""The word lists: the same words as simplemma's, made once a machine, whoever makes them at the same time."""
+"""The word lists: equal to simplemma's, built once per machine, also by several processes at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spanwise.text.terms import is_ready, lemmas, prepare, query_words, stems
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give an empty cache of the user's, and forget what was loaded."""
+    """Return an empty user cache, with nothing loaded."""
     monkeypatch.setenv("SPANWISE_CACHE", str(tmp_path / "cache"))
     forget()
     yield tmp_path / "cache"
@@ -75,7 +75,7 @@ def test_a_damaged_list_is_made_anew(cache: Path, damage: bytes) -> None:
         assert path.read_bytes() == whole
 
 
-def test_without_a_place_to_keep_it(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_writable_cache(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("SPANWISE_CACHE", str(tmp_path / "file"))
     assert lemmas.lemmas_of("en").get("mice") == "mouse"
@@ -102,7 +102,7 @@ def test_several_processes_make_it_at_the_same_time(cache: Path) -> None:
 def test_lists_in_another_format_are_read_by_simplemma(
     content: bytes, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another release may write them in another way: slower, but the same words."""
+    """Another release may use another format: slower, but the same words."""
     (tmp_path / "en.plzma").write_bytes(content)
     with monkeypatch.context() as patched:
         patched.setattr("simplemma.strategies.dictionaries.dictionary_factory.DATA_FOLDER", tmp_path)
@@ -127,7 +127,7 @@ def test_missing_extras_are_named(cache: Path, monkeypatch: pytest.MonkeyPatch) 
         prepare("pl")
 
 
-def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_location_of_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SPANWISE_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(sys, "platform", "linux")

@@ -1,4 +1,4 @@
-"""Links that open a page at a chunk's first words, verified in headless Chromium on served pages."""
+"""Links to a chunk's first words, verified in headless Chromium on served pages."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def site() -> Iterator[Site]:
 
 
 def chunked(site: Site, name: str, text: str, strategy: str) -> tuple[Document, tuple[Chunk, ...]]:
-    """Chunk into small pieces: every leaf, item, row and sentence gets a link of its own."""
+    """Return small chunks: every leaf, item, row and sentence gets its own link."""
     document = spanwise.read_text(text, source_url=site.address(name))
     sizes: dict[str, Any] = {"min_tokens": 0} if strategy == "structure" else {}
     return document, spanwise.chunk(document, strategy, max_tokens=16, overlap_tokens=0, template="plain", **sizes)
@@ -215,7 +215,7 @@ def test_links_highlight_the_first_words(site: Site, page: Page, name: str, stra
     assert wrong == []
 
 
-def test_where_all_is_repeated_the_link_leads_into_the_chunk(site: Site) -> None:
+def test_with_repeated_text_the_link_leads_into_the_chunk(site: Site) -> None:
     row = "| a | b |\n|---|---|\n| 1 | 2 |\n\n"
     document = spanwise.read_text(f"# A\n\n{row * 3}The end of it.\n", source_url=site.address("same"))
     *_, last = spanwise.chunk(document, "blocks", "words", max_tokens=16, overlap_tokens=0, template="plain")
@@ -223,7 +223,7 @@ def test_where_all_is_repeated_the_link_leads_into_the_chunk(site: Site) -> None
 
 
 def test_text_of_another_format_is_linked_alike(site: Site, page: Page) -> None:
-    """A document need not come from Markdown: what its text shows is what the page shows."""
+    """A document need not come from Markdown: its visible text is that of the page."""
     text = "# Guide\n\nFirst words. Same words.\n\nSame words. Last words."
     document = spanwise.read_text(text, source_url=site.address("html"), source_type="html")
     chunks = spanwise.chunk(document, "simple", "words", max_chars=35)

@@ -1,4 +1,4 @@
-"""Markdown to blocks: every construct, the specifications' own examples, and text that nobody would write."""
+"""Markdown to blocks: every construct, the examples of the specifications, and unlikely text."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ DEMO = sorted((ROOT / "src" / "spanwise" / "cli" / "demo" / "documents").glob("*
 
 
 def read(text: str) -> Document:
-    """Read Markdown and check what holds for every document."""
+    """Read Markdown and check the document laws."""
     document = spanwise.read_text(text)
     assert_document(document)
     return document
 
 
 def blocks(text: str) -> list[tuple[str, str]]:
-    """Give each block as its kind and its text."""
+    """Return the kind and the text of each block."""
     document = read(text)
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
@@ -36,20 +36,20 @@ def kinds(text: str) -> list[str]:
 
 
 def only(text: str) -> tuple[Document, Block]:
-    """Read a text that is one block."""
+    """Read a text that must be a single block."""
     document = read(text)
     assert len(document.blocks) == 1, document.blocks
     return document, document.blocks[0]
 
 
-def said(document: Document, part: Part | Block) -> str:
+def text_of(document: Document, part: Part | Block) -> str:
     return document.text[part.start : part.end]
 
 
 def parts(text: str) -> list[str]:
-    """Give the parts of a text that is one list or table."""
+    """Return the texts of the parts of a single list or table."""
     document, block = only(text)
-    return [said(document, part) for part in block.parts]
+    return [text_of(document, part) for part in block.parts]
 
 
 # ── headings ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -107,7 +107,7 @@ def test_an_anchor_in_the_middle_of_a_heading_stays() -> None:
     assert paths("# Use {#id} here") == [("Use {#id} here",)]
 
 
-def test_skipped_levels_leave_no_hole_in_the_path() -> None:
+def test_skipped_levels_leave_no_gap_in_the_path() -> None:
     assert paths("# A\n\n#### B\n\nt\n\n## C\n\nt")[-3:] == [("A", "B"), ("A", "C"), ("A", "C")]
 
 
@@ -197,17 +197,17 @@ def test_task_list() -> None:
 def test_nested_items_are_parts_of_their_item() -> None:
     document, block = only("- ą\n  - b ż\n    1. c\n    2. d\n\n  akapit\n- e")
     first, second = block.parts
-    assert said(document, first) == "- ą\n  - b ż\n    1. c\n    2. d\n\n  akapit"
-    assert said(document, second) == "- e"
+    assert text_of(document, first) == "- ą\n  - b ż\n    1. c\n    2. d\n\n  akapit"
+    assert text_of(document, second) == "- e"
     (inner,) = first.parts
-    assert said(document, inner) == "- b ż\n    1. c\n    2. d"
-    assert [said(document, part) for part in inner.parts] == ["1. c", "2. d"]
+    assert text_of(document, inner) == "- b ż\n    1. c\n    2. d"
+    assert [text_of(document, part) for part in inner.parts] == ["1. c", "2. d"]
     assert second.parts == ()
 
 
 def test_two_lists_in_one_item_are_both_nested() -> None:
     document, block = only("- ą\n  - b\n\n  tekst\n\n  1. c\n- d")
-    assert [said(document, part) for part in block.parts[0].parts] == ["- b", "1. c"]
+    assert [text_of(document, part) for part in block.parts[0].parts] == ["- b", "1. c"]
 
 
 def test_empty_items_are_items() -> None:
@@ -221,15 +221,15 @@ def test_items_with_code_tables_and_quotes_are_whole() -> None:
 
 def test_items_in_a_quote_in_an_item_don_t_confuse_the_nesting() -> None:
     document, block = only("- ż\n\n  > - q1\n  > - q2\n- ó")
-    assert [said(document, part) for part in block.parts] == ["- ż\n\n  > - q1\n  > - q2", "- ó"]
+    assert [text_of(document, part) for part in block.parts] == ["- ż\n\n  > - q1\n  > - q2", "- ó"]
 
 
 @pytest.mark.parametrize("depth", [10, 200, 1000])
 def test_deep_lists_are_read(depth: int) -> None:
     document, block = only("".join(f"{'  ' * level}- ż{level}\n" for level in range(depth)) + "- koniec")
     assert len(block.parts) == 2
-    assert said(document, block.parts[0]).endswith(f"- ż{depth - 1}")
-    assert said(document, block.parts[1]) == "- koniec"
+    assert text_of(document, block.parts[0]).endswith(f"- ż{depth - 1}")
+    assert text_of(document, block.parts[1]) == "- koniec"
 
 
 def test_ten_nested_levels_are_ten_levels_of_parts() -> None:
@@ -237,14 +237,14 @@ def test_ten_nested_levels_are_ten_levels_of_parts() -> None:
     items, level = block.parts, 0
     while items:
         assert len(items) == 1
-        assert said(document, items[0]).startswith(f"- ż{level}")
+        assert text_of(document, items[0]).startswith(f"- ż{level}")
         items, level = items[0].parts, level + 1
     assert level == 10
 
 
 def test_lists_in_a_line_are_nested() -> None:
     document, block = only("- - - ż")
-    assert said(document, block.parts[0].parts[0].parts[0]) == "- ż"
+    assert text_of(document, block.parts[0].parts[0].parts[0]) == "- ż"
 
 
 @pytest.mark.parametrize("depth", [200, 3000])
@@ -258,7 +258,7 @@ def test_deep_quotes_are_read(depth: int) -> None:
 def test_rows_are_parts_and_the_header_takes_its_delimiter_along() -> None:
     document, block = only("| ż | b |\n|:--|--:|\n| 1 | 你 |\n| 2 | 3 |\n")
     assert block.kind == "table"
-    assert [(said(document, row), row.header) for row in block.parts] == [
+    assert [(text_of(document, row), row.header) for row in block.parts] == [
         ("| ż | b |\n|:--|--:|", True), ("| 1 | 你 |", False), ("| 2 | 3 |", False),
     ]  # fmt: skip
 
@@ -278,7 +278,7 @@ def test_a_table_without_outer_pipes() -> None:
 
 def test_a_table_of_a_head_alone() -> None:
     document, block = only("| ż | b |\n|---|---|")
-    assert [(said(document, row), row.header) for row in block.parts] == [(document.text, True)]
+    assert [(text_of(document, row), row.header) for row in block.parts] == [(document.text, True)]
 
 
 def test_a_table_directly_after_a_paragraph() -> None:
@@ -372,7 +372,7 @@ def test_footnotes_follow_each_other() -> None:
     ]  # fmt: skip
 
 
-def test_a_footnote_nobody_refers_to_is_kept() -> None:
+def test_an_unreferenced_footnote_is_kept() -> None:
     assert blocks("ż\n\n[^1]: Sama") == [("paragraph", "ż"), ("paragraph", "[^1]: Sama")]
 
 
@@ -393,7 +393,7 @@ def test_strikethrough_is_text() -> None:
 )  # fmt: skip
 def test_front_matter(opening: str) -> None:
     document = read(f"{opening}\n\n# Inny ż\n\nText")
-    assert [(block.kind, said(document, block)) for block in document.blocks] == [
+    assert [(block.kind, text_of(document, block)) for block in document.blocks] == [
         ("front_matter", opening.rstrip()), ("heading", "# Inny ż"), ("paragraph", "Text"),
     ]  # fmt: skip
     assert document.metadata.title == "Żółw"
@@ -581,7 +581,7 @@ def test_a_figure_elsewhere_is_text(text: str, kind: str) -> None:
     "text", ["Ż <figure>a", "Ż a</figure> b", "</figure> ż <figure>", "ż <figurex>a</figurex>",
              "ż <figure-set>a</figure-set>", "ż <figure>a</figures> b", "ż < figure>a</figure>"],
 )  # fmt: skip
-def test_what_only_looks_like_a_figure_is_text(text: str) -> None:
+def test_false_figures_are_text(text: str) -> None:
     assert "figure" not in kinds(text)
     assert "figure" not in kinds(f"<div>{text}</div>")
 
@@ -690,7 +690,7 @@ def test_reading_grows_with_the_text(unit: str, form: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(30)  # even one search through the rest of the text for each unit would take a minute
+@pytest.mark.timeout(30)  # a search through the rest of the text for each unit would take a minute
 @pytest.mark.parametrize("unit", UNITS)
 def test_megabytes_of_markdown_are_read(unit: str) -> None:
     spanwise.read_text(unit * (3_000_000 // len(unit)))

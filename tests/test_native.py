@@ -1,4 +1,4 @@
-"""What is compiled gives exactly what its twin in Python gives."""
+"""The compiled functions return exactly what their Python counterparts return."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def test_tokens_end_at_the_same_characters(ids: bytes, base: int) -> None:
 
 
 ENDS = st.lists(st.integers(0, 60)).map(lambda ends: array("i", sorted(ends)))
-PLACES = st.integers(0, 60)
+POSITIONS = st.integers(0, 60)
 SIGNS = "aZ1²字_'/.,!|` \t\n\r\x1c\x7f\u0301\u3000，。🐢"
 
 
-@given(ends=ENDS, start=PLACES, end=PLACES)
-def test_tokens_between_two_places_are_as_many(ends: array[int], start: int, end: int) -> None:
+@given(ends=ENDS, start=POSITIONS, end=POSITIONS)
+def test_tokens_between_two_positions_are_as_many(ends: array[int], start: int, end: int) -> None:
     assert compiled.tokens_between(ends, start, end) == plain.tokens_between(ends, start, end)
 
 
-@given(ends=ENDS, positions=st.lists(PLACES))
-def test_as_many_tokens_have_ended_at_each_place(ends: array[int], positions: list[int]) -> None:
+@given(ends=ENDS, positions=st.lists(POSITIONS))
+def test_as_many_tokens_have_ended_at_each_position(ends: array[int], positions: list[int]) -> None:
     assert compiled.ended_at_each(ends, positions) == plain.ended_at_each(ends, positions)
 
 
-@given(ends=ENDS, places=st.lists(st.tuples(PLACES, PLACES)))
+@given(ends=ENDS, places=st.lists(st.tuples(POSITIONS, POSITIONS)))
 def test_as_many_tokens_have_ended_at_the_edges(ends: array[int], places: list[tuple[int, int]]) -> None:
     assert compiled.ended_at_edges(ends, places) == plain.ended_at_edges(ends, places)
     for start, _ in places:
@@ -133,10 +133,10 @@ def test_every_kind_that_is_content_gets_a_draft() -> None:
 def test_the_same_spans_are_counted_exactly(
     text: str, ends: array[int], start: int, size: int, joiner: str, everything: bool
 ) -> None:
-    stretches = [
+    texts = [
         text[low:high] + after for low in range(len(text)) for high in range(low, low + 70) for after in ("", joiner)
     ]
-    known = {words: len(words) for words in stretches if everything or len(words) < 3}
+    known = {part: len(part) for part in texts if everything or len(part) < 3}
     given = text, ends, known, start, start + size, joiner
     assert compiled.exact_tokens(*given) == plain.exact_tokens(*given)
 
@@ -157,12 +157,12 @@ def test_what_is_no_text_or_no_ends_is_refused(wrong: tuple[Any, ...]) -> None:
         compiled.exact_tokens(*wrong)
 
 
-def test_a_token_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_token_is_refused() -> None:
     with pytest.raises(IndexError):
         compiled.token_ends(array("I", [4]).tobytes(), BEGUN, 0)
 
 
-def walked(walk: Callable[..., Any], text: str, wishes: tuple[bool, ...]) -> Any:
+def walked(walk: Callable[..., Any], text: str, switches: tuple[bool, ...]) -> Any:
     import pyromark
 
     from spanwise.readers.markdown.reader import KINDS as NAMES
@@ -170,13 +170,13 @@ def walked(walk: Callable[..., Any], text: str, wishes: tuple[bool, ...]) -> Any
 
     flags = pyromark.Options
     options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_TASKLISTS | flags.ENABLE_WIKILINKS
-    rows, *others = walk(text, pyromark.events_with_range(text, options=options), NAMES, SHAPES, *wishes)
+    rows, *others = walk(text, pyromark.events_with_range(text, options=options), NAMES, SHAPES, *switches)
     return [(type(row), row, [type(part) for part in row.parts]) for row in rows], others
 
 
 def alike(text: str) -> None:
-    for wishes in product((False, True), repeat=3):
-        assert walked(compiled.walk, text, wishes) == walked(plain.walk, text, wishes)
+    for switches in product((False, True), repeat=3):
+        assert walked(compiled.walk, text, switches) == walked(plain.walk, text, switches)
 
 
 @pytest.mark.slow
@@ -197,8 +197,8 @@ def test_hints_are_alike(text: str) -> None:
 
 
 @given(st.text(st.sampled_from("aż字🐢\ud800\udfff\udc80"), max_size=8))
-def test_whole_characters_are_told_alike(words: str) -> None:
-    assert compiled.is_text(words) == plain.is_text(words)
+def test_whole_characters_are_recognised_alike(text: str) -> None:
+    assert compiled.is_text(text) == plain.is_text(text)
 
 
 @given(st.text("a \n", max_size=12), st.lists(st.tuples(st.just("code"), st.integers(0, 14), st.integers(0, 14))))

@@ -1,4 +1,4 @@
-"""What a page shows, compiled and in Python."""
+"""Visible text of a page: compiled and Python versions agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linked notes (Obsidian): what the Markdown reader recognises, what only looks like it, and typed sections."""
+"""Linked notes (Obsidian): what the Markdown reader recognises, what it must not, and typed sections."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from spanwise.text.tokens import tokenizer_of
 
 
 def read(text: str, **metadata: Any) -> Document:
-    """Read Markdown and check what holds for every document."""
+    """Read Markdown and check the document laws."""
     document = spanwise.read_text(text, **metadata)
     assert_document(document)
     return document
 
 
-def said(document: Document, block: Block) -> str:
+def text_of(document: Document, block: Block) -> str:
     return document.text[block.start : block.end]
 
 
@@ -39,17 +39,17 @@ def kinds(text: str) -> list[str]:
 
 
 def types(text: str) -> list[str | None]:
-    """Give the section type of every block."""
+    """Return the section type of every block."""
     return [block.section_type for block in read(text).blocks]
 
 
 def ids(text: str) -> list[str | None]:
-    """Give the block id of every block."""
+    """Return the block id of every block."""
     return [block.block_id for block in read(text).blocks]
 
 
 def links(text: str) -> list[tuple[str, str | None, str | None]]:
-    """Give target, heading and block id of every link."""
+    """Return target, heading and block id of every link."""
     return [(link.target, link.heading, link.block_id) for link in read(text).metadata.links]
 
 
@@ -61,14 +61,14 @@ def labels(text: str) -> set[str]:
 
 def comments(text: str) -> list[str]:
     document = read(text)
-    return [said(document, block) for block in document.blocks if block.kind == "comment"]
+    return [text_of(document, block) for block in document.blocks if block.kind == "comment"]
 
 
 def content(text: str) -> list[tuple[str, str]]:
-    """Give every block that is content, as its kind and its text."""
+    """Return the kind and the text of every content block."""
     document = read(text)
     left_out = {"comment", "front_matter", "definition"}
-    return [(block.kind, said(document, block)) for block in document.blocks if block.kind not in left_out]
+    return [(block.kind, text_of(document, block)) for block in document.blocks if block.kind not in left_out]
 
 
 def chunks(text: str, strategy: str, **options: Any) -> tuple[Chunk, ...]:
@@ -80,8 +80,8 @@ def chunks(text: str, strategy: str, **options: Any) -> tuple[Chunk, ...]:
     return found
 
 
-def shown(text: str) -> str:
-    """Give the text as the page shows it."""
+def visible_text(text: str) -> str:
+    """Return the visible text."""
     fragment = chunks(text, "window")[0].to_dict()["navigation"]["highlight_metadata"]["text_fragment"]
     assert isinstance(fragment, str)
     return fragment
@@ -182,7 +182,7 @@ def test_a_second_callout_before_any_heading_holds_from_itself() -> None:
 
 
 def test_a_type_without_a_heading_goes_on_under_deeper_ones() -> None:
-    """Only levels 1 and 2 end it: there is no heading that another could be as deep as."""
+    """Only levels 1 and 2 end it: there is no heading whose level another could have."""
     assert types(note(FACT, "### One", "Text.", "## Two", "Text.")) == ["fact"] * 3 + [None] * 2
 
 
@@ -227,7 +227,7 @@ def test_ways_to_write_the_callout(callout: str) -> None:
         "<pre>\n> [!section] fact\n</pre>",
     ],
 )
-def test_what_only_looks_like_a_section_type(other: str) -> None:
+def test_false_section_types(other: str) -> None:
     assert set(types(note("## One", other, "Text."))) == {None}
 
 
@@ -247,7 +247,7 @@ def test_the_chunk_has_the_type_of_its_first_block() -> None:
 def test_a_block_id_of_a_paragraph() -> None:
     document = read("First. ^one\n\nSecond line,\nand third. ^a-2\n\nNone.")
     assert [block.block_id for block in document.blocks] == ["one", "a-2", None]
-    assert said(document, document.blocks[0]) == "First. ^one"
+    assert text_of(document, document.blocks[0]) == "First. ^one"
 
 
 def test_a_block_id_of_a_heading_is_no_part_of_its_name() -> None:
@@ -304,7 +304,7 @@ def test_a_block_id_on_a_line_of_its_own_names_the_block_before(block: str) -> N
         "$x ^2$",
     ],
 )
-def test_what_only_looks_like_a_block_id(text: str) -> None:
+def test_false_block_ids(text: str) -> None:
     assert set(ids(text)) == {None}
 
 
@@ -420,7 +420,7 @@ def test_links_that_are_given_win() -> None:
         '<a href="[[Note]]">x</a>',
     ],
 )
-def test_what_only_looks_like_a_wiki_link(text: str) -> None:
+def test_false_wiki_links(text: str) -> None:
     assert links(text) == []
 
 
@@ -487,7 +487,7 @@ def test_tags(text: str, found: set[str]) -> None:
         "[x]: #work",
     ],
 )
-def test_what_only_looks_like_a_tag(text: str) -> None:
+def test_false_tags(text: str) -> None:
     assert labels(text) == set()
 
 
@@ -520,7 +520,7 @@ def test_a_tag_at_the_start_of_a_line_is_text_and_no_heading() -> None:
     ],
 )
 def test_the_page_shows_text_without_its_marks(text: str, words: str) -> None:
-    assert " ".join(shown(text).split()) == words
+    assert " ".join(visible_text(text).split()) == words
 
 
 @pytest.mark.parametrize(
@@ -601,7 +601,7 @@ def test_a_comment_in_a_list_leaves_the_list_whole() -> None:
         "% %\n\nText.\n\n% %",
     ],
 )
-def test_what_only_looks_like_a_comment(text: str) -> None:
+def test_false_comments(text: str) -> None:
     assert comments(text) == []
 
 
@@ -827,13 +827,13 @@ id = "note-7"
 )  # fmt: skip
 def test_front_matter_that_is_broken_or_hostile_stops_nothing(lines: str) -> None:
     document = read(f"---\nauthor: 'Ann'\n{lines}\n---\n\n# Heading\n\nText.")
-    assert said(document, document.blocks[-1]) == "Text."
+    assert text_of(document, document.blocks[-1]) == "Text."
     assert document.metadata.document_id
     (chunk, *_) = spanwise.chunk(document, "heading")
     chunk.to_dict()
 
 
-def test_references_in_front_matter_do_not_blow_up() -> None:
+def test_references_in_front_matter_are_bounded() -> None:
     """Nine lists of nine references each would be 9 ** 9 values."""
     names = "abcdefghi"
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
@@ -849,7 +849,7 @@ def test_references_in_front_matter_do_not_blow_up() -> None:
 )
 def test_toml_that_is_broken_stops_nothing(lines: str) -> None:
     document = read(f"+++\nauthor = 'Ann'\n{lines}\n+++\n\nText.")
-    assert said(document, document.blocks[-1]) == "Text."
+    assert text_of(document, document.blocks[-1]) == "Text."
 
 
 @pytest.mark.process
@@ -859,7 +859,7 @@ def test_toml_that_is_broken_stops_nothing(lines: str) -> None:
     ids=["closed", "open", "items", "keys"],
 )
 def test_deeply_nested_front_matter_does_not_end_the_process(lines: str, tmp_path: Path) -> None:
-    """A parser in C that calls itself is ended by the system, which no `except` sees: so this runs apart."""
+    """A recursive parser in C would crash the process, which no `except` catches: so this runs in another process."""
     path = tmp_path / "note.md"
     path.write_text(f"---\nid: 'n'\n{lines}\n---\n\nText.", encoding="utf-8")
     code = f"import spanwise; print(spanwise.read({str(path)!r}).blocks[-1].kind)"
@@ -872,7 +872,7 @@ def test_broken_front_matter_is_still_no_content() -> None:
 
 
 def test_a_value_that_is_broken_costs_no_other() -> None:
-    """The date doesn't exist, which a YAML parser finds out only when it makes a date of it."""
+    """The date doesn't exist, which a YAML parser notices only when it constructs the date."""
     document = read("---\ntitle: 'Plan'\nupdated: 2026-02-31\ntags: [work]\nid: note-7\n---\n\nText.")
     assert document.metadata.updated_at is None
     assert document.metadata.title == "Plan"
@@ -994,7 +994,7 @@ notes = st.builds(
 
 
 def assert_types_stay_apart(document: Document, found: tuple[Chunk, ...]) -> None:
-    """No chunk mixes types: neither its core nor anything repeated in it."""
+    """Assert that no chunk mixes types, neither in its core nor in repeated text."""
     for chunk in found:
         inside = {document.blocks[index].section_type for index in chunk.block_indices}
         assert inside == {chunk.section_type}, f"chunk {chunk.chunk_index} mixes {inside}"
@@ -1033,7 +1033,7 @@ def test_laws_and_types_on_made_notes(strategy: str, options: dict[str, Any]) ->
 
 @pytest.mark.parametrize("strategy", ["heading", "window"])
 @pytest.mark.parametrize("limit", [16, 40, 600])
-def test_types_stay_apart_in_a_long_note(strategy: str, limit: int) -> None:
+def test_types_are_not_mixed_in_a_long_note(strategy: str, limit: int) -> None:
     sentences = "One two three four five. " * 9
     sections = [
         note("#" * (2 + number % 3) + f" H{number}", *([f"> [!section] {kind}"] if kind else []), sentences.strip())
@@ -1048,11 +1048,11 @@ def test_types_stay_apart_in_a_long_note(strategy: str, limit: int) -> None:
 
 
 def changes(values: list[str | None]) -> list[str | None]:
-    """Leave one of every run of equal values."""
+    """Return one of every run of equal values."""
     return [value for at, value in enumerate(values) if not at or value != values[at - 1]]
 
 
-# ── the seed's rules, told again ─────────────────────────────────────────────────────────────────────────────────
+# ── a second implementation of the rules ─────────────────────────────────────────────────────────────────────────
 
 SENTENCES = {
     size: " ".join(["One", "two", "three", "four", "five", "six", "seven"][:size]) + "." for size in (1, 3, 5, 7)
@@ -1061,7 +1061,7 @@ SENTENCES = {
 
 @dataclass
 class Section:
-    """A section of the model: its heading, its type, and its sentences."""
+    """A section of the reference model: its heading level, its type, and the sizes of its sentences."""
 
     level: int
     kind: str | None
@@ -1069,7 +1069,7 @@ class Section:
 
     @property
     def units(self) -> list[int]:
-        """Count the words of what stays together: heading, callout and first sentence; then every other sentence."""
+        """Word counts of what stays together: heading, callout and first sentence; then each further sentence."""
         opening = 2 + (3 if self.kind else 0)
         first, *rest = self.sizes or [0]
         return [opening + first, *rest]
@@ -1092,7 +1092,7 @@ vault_note = st.lists(section, min_size=1, max_size=7)
 
 
 def packed(sections: list[Section], target: int, most: int) -> list[tuple[int, int]]:
-    """Pack and carry over: where each chunk begins, as section and unit."""
+    """Return where each chunk begins, as section and unit, when sections are packed and carried over."""
     begins: list[tuple[int, int]] = []
     filled, kind = 0, None
     for number, this in enumerate(sections):
@@ -1112,10 +1112,10 @@ def packed(sections: list[Section], target: int, most: int) -> list[tuple[int, i
 
 
 def after_target(units: list[int], at: int, target: int) -> int:
-    """Take units while they are within target, one at least."""
-    taken, end = units[at], at + 1
-    while end < len(units) and taken + units[end] <= target:
-        taken, end = taken + units[end], end + 1
+    """Return the end of the units that fit into the target, at least one."""
+    total, end = units[at], at + 1
+    while end < len(units) and total + units[end] <= target:
+        total, end = total + units[end], end + 1
     return end
 
 
@@ -1130,20 +1130,20 @@ def strictly_cut(sections: list[Section], target: int, most: int) -> list[tuple[
 
 
 def begins_of(sections: list[Section], found: tuple[Chunk, ...]) -> list[tuple[int, int]]:
-    """Say where each chunk begins, by the number of words before it."""
-    places, words_before = {}, 0
+    """Return where each chunk begins, as section and unit, from the number of words before it."""
+    units_at, words_before = {}, 0
     for number, this in enumerate(sections):
         for at, size in enumerate(this.units):
-            places[words_before] = (number, at)
+            units_at[words_before] = (number, at)
             words_before += size
     text = found[0].document.text
-    return [places[len(text[: chunk.char_start].split())] for chunk in found]
+    return [units_at[len(text[: chunk.char_start].split())] for chunk in found]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("target", "most"), [(16, 20), (12, 24), (30, 30), (20, 60)])
 @pytest.mark.parametrize("strict", [False, True])
-def test_heading_gives_what_the_rules_give(strict: bool, target: int, most: int) -> None:
+def test_heading_follows_the_rules(strict: bool, target: int, most: int) -> None:
     rules = strictly_cut if strict else packed
 
     @given(vault_note)
@@ -1158,17 +1158,17 @@ def test_heading_gives_what_the_rules_give(strict: bool, target: int, most: int)
 
 
 @pytest.mark.parametrize("most", [16, 30, 60])
-def test_window_gives_what_the_rules_give(most: int) -> None:
+def test_window_follows_the_rules(most: int) -> None:
     @given(vault_note)
     @settings(max_examples=200)
     def hold(sections: list[Section]) -> None:
         for this in sections:
-            this.sizes = this.sizes[:2]  # a paragraph within max
+            this.sizes = this.sizes[:2]  # a paragraph within the limit
         text = note(*(this.text for this in sections))
         document = read(text)
         begins, filled, kind = [], most, None
         for block_ in document.blocks:
-            size = len(said(document, block_).split())
+            size = len(text_of(document, block_).split())
             if filled + size > most or kind != block_.section_type:
                 begins.append(block_.start)
                 filled, kind = 0, block_.section_type

@@ -1,4 +1,4 @@
-"""PDFs as they are read: exact blocks of every made PDF in five languages, their parts, pages, links and margins."""
+"""Reading PDFs: exact blocks of every made PDF in five languages, their parts, pages, links and margins."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 import spanwise
 from document_laws import assert_document
-from made_pdfs import COLUMN, HEIGHT, LEFT, SIZE, WIDTH, Sheet, Told, blocks_of, parts_of, read_made
+from made_pdfs import COLUMN, HEIGHT, LEFT, SIZE, WIDTH, Expected, Sheet, blocks_of, parts_of, read_made
 from pdf_makers import MAKERS, MIDDLE, headings_by_size, made
 from pdf_prints import PRINTS, printed, printed_page
 from pdf_texts import LANGUAGES, TEXTS
 from spanwise import Document
 
-LONG_TABLES = {"long_table", "tagged_long_table"}  # where a browser breaks pages is its own affair
+LONG_TABLES = {"long_table", "tagged_long_table"}  # the browser decides where pages break
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -47,7 +47,7 @@ def test_a_printed_pdf_has_the_blocks_of_its_html(name: str, language: str, tmp_
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", ["handbook", "untagged_handbook"])
-def test_every_block_knows_the_headings_above_it(name: str, language: str, tmp_path: Path) -> None:
+def test_every_block_has_its_headings_path(name: str, language: str, tmp_path: Path) -> None:
     document, texts = read_made(printed(name, language).data, tmp_path), TEXTS[language]
     title, (first, second, third) = texts.title, texts.sections
     assert [block.headings_path for block in document.blocks] == [
@@ -74,7 +74,7 @@ def test_numbered_items_keep_their_numbers_and_levels(language: str, tmp_path: P
     ]  # fmt: skip
 
 
-def test_headings_of_the_outline_are_believed_before_their_looks(tmp_path: Path) -> None:
+def test_the_outline_wins_over_the_font_size(tmp_path: Path) -> None:
     sheet = Sheet()
     for number, (title, level, size) in enumerate([("Alpha", 1, 12.0), ("Beta", 2, 18.0), ("Gamma", 2, 18.0)]):
         sheet.canvas.bookmarkHorizontal(str(number), 0, HEIGHT - sheet.y)
@@ -86,12 +86,12 @@ def test_headings_of_the_outline_are_believed_before_their_looks(tmp_path: Path)
 
 
 @pytest.mark.browser
-def test_tags_are_believed_before_looks(tmp_path: Path) -> None:
-    said = TEXTS["en"].body
+def test_tags_win_over_the_font_size(tmp_path: Path) -> None:
+    texts = TEXTS["en"].body
     data = printed_page("tags against looks")
     assert blocks_of(read_made(data, tmp_path)) == (
-        Told("heading", "## Small but a heading", 1, 2), Told("paragraph", said[0]),
-        Told("paragraph", said[2]), Told("paragraph", said[1]),
+        Expected("heading", "## Small but a heading", 1, 2), Expected("paragraph", texts[0]),
+        Expected("paragraph", texts[2]), Expected("paragraph", texts[1]),
     )  # fmt: skip
 
 
@@ -143,7 +143,7 @@ def test_a_block_never_crosses_a_page(tmp_path: Path) -> None:
     sheet.lines(sheet.wrapped(TEXTS["en"].body[0], COLUMN)[1:])
     document = read_made(sheet.done().data, tmp_path)
     assert [block.page for block in document.blocks] == [1, 2]
-    assert " ".join(told.text for told in blocks_of(document)) == TEXTS["en"].body[0]
+    assert " ".join(found.text for found in blocks_of(document)) == TEXTS["en"].body[0]
 
 
 # ── margins ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -161,9 +161,9 @@ def test_headers_footers_and_page_numbers_are_left_out_and_listed(language: str,
 @pytest.mark.browser
 def test_margins_that_a_browser_printed_are_left_out(language: str, tmp_path: Path) -> None:
     document, texts = read_made(printed("furnished", language).data, tmp_path), TEXTS[language]
-    told = [("page header", texts.running[0], n) for n in (1, 2, 3)]
-    told += [("page number", texts.page.format(n), n) for n in (1, 2, 3)]
-    assert sorted(reasons(document)) == sorted(told)
+    expected = [("page header", texts.running[0], n) for n in (1, 2, 3)]
+    expected += [("page number", texts.page.format(n), n) for n in (1, 2, 3)]
+    assert sorted(reasons(document)) == sorted(expected)
 
 
 def test_letters_that_begin_alike_on_every_page_keep_their_text(tmp_path: Path) -> None:
@@ -232,8 +232,8 @@ def test_a_note_that_runs_up_the_margin_stays_out_of_the_text_beside_it(language
     sheet.canvas.setFont(sheet.font(), SIZE)
     sheet.canvas.drawString(0, 0, texts.running[1])
     sheet.canvas.restoreState()
-    told = blocks_of(read_made(sheet.done().data, tmp_path))
-    assert sorted(told) == sorted(Told("paragraph", text) for text in (*texts.body[:2], texts.running[1]))
+    blocks = blocks_of(read_made(sheet.done().data, tmp_path))
+    assert sorted(blocks) == sorted(Expected("paragraph", text) for text in (*texts.body[:2], texts.running[1]))
 
 
 # ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -248,10 +248,10 @@ def test_a_list_over_two_pages_goes_on_with_its_numbers(language: str, tmp_path:
         sheet.item(f"{number}.", step, LEFT)
     sheet.y += 8
     sheet.paragraph(texts.body[1])
-    said = [f"{number}. {step}" for number, step in enumerate(texts.steps * 2, 1)]
+    items = [f"{number}. {step}" for number, step in enumerate(texts.steps * 2, 1)]
     assert blocks_of(read_made(sheet.done().data, tmp_path)) == (
-        Told("paragraph", texts.body[0]), Told("list", "\n".join(said[:3])),
-        Told("list", "\n".join(said[3:]), 2), Told("paragraph", texts.body[1], 2),
+        Expected("paragraph", texts.body[0]), Expected("list", "\n".join(items[:3])),
+        Expected("list", "\n".join(items[3:]), 2), Expected("paragraph", texts.body[1], 2),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What a PDF says of itself (title, author, date, language), its links, and its figures."""
+"""Metadata of a PDF (title, author, date, language), its links, and its figures."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def test_title_author_date_and_language_come_from_the_file(language: str, tmp_pa
 
 
 @pytest.mark.browser
-def test_a_printed_page_says_its_title_and_language(language: str, tmp_path: Path) -> None:
+def test_a_printed_page_has_its_title_and_language(language: str, tmp_path: Path) -> None:
     found = read_made(printed("handbook", language).data, tmp_path).metadata
     assert (found.title, found.language) == (TEXTS[language].title, language)
     assert (found.updated_at or "").startswith("2026-01-31T12:00:00")
 
 
-def test_what_the_caller_knows_wins(tmp_path: Path) -> None:
+def test_given_metadata_win(tmp_path: Path) -> None:
     found = read_made(made("linked", "pl").data, tmp_path, title="Żółw", language="en", labels=["a"]).metadata
     assert (found.title, found.language, found.labels) == ("Żółw", "en", ("a",))
 
 
 @pytest.mark.parametrize("title", ["", "untitled", "Microsoft Word - a.docx", "a.pdf"])
-def test_a_title_that_says_nothing_gives_way_to_the_first_heading(title: str, tmp_path: Path) -> None:
+def test_a_meaningless_title_is_replaced_by_the_first_heading(title: str, tmp_path: Path) -> None:
     sheet = Sheet()
     sheet.canvas.setTitle(title)
     sheet.heading("Pump house", 1, 20)
@@ -60,7 +60,7 @@ def test_a_title_that_says_nothing_gives_way_to_the_first_heading(title: str, tm
 # ── links ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_links_know_their_target_their_text_and_their_place(language: str, tmp_path: Path) -> None:
+def test_links_have_target_text_and_location(language: str, tmp_path: Path) -> None:
     document, texts = read_made(made("linked", language).data, tmp_path), TEXTS[language]
     assert targets(document) == [(TARGET, texts.linked[1])]
     assert [document.text[start:].startswith(texts.linked[1]) for start in document.link_starts] == [True]
@@ -74,12 +74,12 @@ def test_a_link_over_two_lines_is_one_link(name: str, language: str, tmp_path: P
 
 
 def _linked(sheet: Sheet, x: float, text: str, target: str, size: float = SIZE) -> None:
-    """Write a link on the line that is reached."""
+    """Write a link on the current line."""
     sheet.write(x, sheet.y, text, size)
     sheet.canvas.linkURL(target, (x, HEIGHT - sheet.y - 3, x + sheet.width(text, size), HEIGHT - sheet.y + size))
 
 
-def test_links_in_margins_and_captions_don_t_take_the_place_of_others(tmp_path: Path) -> None:
+def test_links_in_margins_and_captions_do_not_replace_others(tmp_path: Path) -> None:
     sheet, texts = Sheet(), TEXTS["en"]
     for number, body in enumerate(texts.body):
         if number:
@@ -137,7 +137,7 @@ def test_a_picture_without_a_caption_is_a_figure_and_ornaments_are_none(tmp_path
     sheet, texts = Sheet(), TEXTS["en"]
     sheet.paragraph(texts.body[0])
     sheet.picture(LEFT, sheet.y, 200, 150)
-    sheet.tell("figure", figure())
+    sheet.expect("figure", figure())
     sheet.picture(LEFT + 300, sheet.y, 12, 12)
     sheet.y += 180
     sheet.paragraph(texts.body[1])
@@ -150,7 +150,7 @@ def test_a_caption_above_its_picture_belongs_to_it(language: str, tmp_path: Path
     sheet.paragraph(texts.body[0])
     sheet.write(LEFT, sheet.y, texts.caption, 9)
     sheet.picture(LEFT, sheet.y + 6, 200, 150)
-    sheet.tell("figure", figure(texts.caption))
+    sheet.expect("figure", figure(texts.caption))
     sheet.y += 190
     sheet.paragraph(texts.body[1])
     made_sheet = sheet.done()
@@ -170,4 +170,4 @@ def test_a_figure_on_a_turned_page_is_written_as_it_is_shown(rotation: int, quar
     with Image.open(tmp_path / "figures" / (block.source_ref or {})["file"]) as image:
         assert image.width / image.height == pytest.approx(2 if quarter % 2 == 0 else 0.5, rel=0.05)
         light = image.convert("L").tobytes()
-    assert sum(shade < 250 for shade in light) > 0.9 * len(light)  # a picture, and no paper beside it
+    assert sum(shade < 250 for shade in light) > 0.9 * len(light)  # only the image, without the paper around it

@@ -33,11 +33,11 @@ def ruled(sheet: Sheet, rows: list[list[str]]) -> None:
         for x, cell in zip((4, 64), row, strict=True):
             sheet.write(LEFT + x, sheet.y + 9, cell, 8, bold=number == 0)
         sheet.y += ROW
-    sheet.tell("table", markdown_table(rows))
+    sheet.expect("table", markdown_table(rows))
 
 
 def report(tokenizer: Tokenizer) -> Made:
-    """Draw a heading, a paragraph and a table on one page, a list and a paragraph on the next."""
+    """Return a PDF with a heading, a paragraph and a table on one page, a list and a paragraph on the next."""
     sheet = Sheet()
     sheet.y = 40
     sheet.heading("Report", 1, 20)
@@ -47,7 +47,7 @@ def report(tokenizer: Tokenizer) -> Made:
     items = [sentence(20, tokenizer)] * 8
     for number, item in enumerate(items, 1):
         sheet.item(f"{number}.", item, LEFT)
-    sheet.tell("list", "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1)))
+    sheet.expect("list", "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1)))
     sheet.y += 12
     sheet.paragraph(paragraph(200, tokenizer))
     return sheet.done()
@@ -71,7 +71,7 @@ def test_structure_number_types_limits_and_ids_of_a_pdf(tokenizer: Tokenizer, tm
 def test_the_pdf_gives_the_chunks_of_its_markdown(tokenizer: Tokenizer, tmp_path: Path) -> None:
     made_report = report(tokenizer)
     document = read_made(made_report.data, tmp_path, document_id="a")
-    texts = [told.text for told in made_report.blocks]
+    texts = [block.text for block in made_report.blocks]
     pages = ["\n\n".join(texts[:3]), "\n\n".join(texts[3:])]
     written = spanwise.read_pages(pages, format="markdown", document_id="a")
     assert document.text == written.text
@@ -108,7 +108,7 @@ def test_fixed_takes_page_breaks_for_paragraph_boundaries(tokenizer: Tokenizer, 
     assert [(chunk.page_start, chunk.page_end) for chunk in chunks] == [(1, 1), (2, 2), (3, 3)]
 
 
-def test_a_chunk_over_pages_says_so(tmp_path: Path) -> None:
+def test_a_chunk_over_pages_has_both_pages(tmp_path: Path) -> None:
     document = read_made(made("paragraphs", "en").data, tmp_path)
     for strategy in ("structure", "fixed", "heading", "window"):
         (chunk,) = spanwise.chunk(document, strategy)
@@ -124,7 +124,7 @@ def test_heading_gives_every_section_its_chunk(language: str, tmp_path: Path) ->
     assert [(chunk.page_start, chunk.page_end) for chunk in chunks] == [(1, 1), (1, 1), (2, 2)]
 
 
-def test_records_say_where_in_the_pdf_a_chunk_stands(tmp_path: Path) -> None:
+def test_records_have_the_location_in_the_pdf(tmp_path: Path) -> None:
     document = read_made(made("headings_by_size", "de").data, tmp_path)
     for chunk in spanwise.chunk(document, "heading"):
         record = chunk.to_dict()

@@ -1,4 +1,4 @@
-"""PDFs that can't be read, or not all of them: each says which, and the others go on."""
+"""PDFs that can't be read, or only in part: errors are specific, and other files are still read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from spanwise import Document, SpanwiseError, UnreadableError
 from spanwise.text.tokens import tokenizer_of
 
 SECRET = "swordfish"
-SAID = TEXTS["en"].body
+TEXT_BODY = TEXTS["en"].body
 BASES = ["headings_by_size", "bullets_drawn", "table_with_its_head_on_both_pages", "linked", "pictured"]
 NUMBER = re.compile(rb"\b\d+(?:\.\d+)?\b")
 NUMBERS = (b"0", b"-1", b"7", b"0.00001", b"32768", b"-99999", b"99999999999", b"1" * 40)
@@ -37,22 +37,22 @@ def encrypted(user: str = SECRET, strength: int = 128, language: str = "en") -> 
 
 
 def pages(*kinds: str) -> bytes:
-    """Make pages of text, of a picture (as of a scan) or of nothing."""
+    """Return a PDF with pages of text, of an image (as of a scan) or empty ones."""
     sheet = Sheet()
     for number, kind in enumerate(kinds):
         if number:
             sheet.turn_page()
         if kind == "text":
-            sheet.paragraph(SAID[number % 3])
+            sheet.paragraph(TEXT_BODY[number % 3])
         elif kind == "scan":
             sheet.picture(0, 0, WIDTH, HEIGHT)
         else:
-            sheet.rule(LEFT, 2 * HEIGHT, 1)  # reportlab leaves out a last page with nothing at all
+            sheet.rule(LEFT, 2 * HEIGHT, 1)  # reportlab drops an empty last page
     return sheet.done().data
 
 
-def refused(data: bytes, folder: Path, words: str, **given: str) -> UnreadableError:
-    with pytest.raises(UnreadableError, match=words) as caught:
+def refused(data: bytes, folder: Path, message: str, **given: str) -> UnreadableError:
+    with pytest.raises(UnreadableError, match=message) as caught:
         read_made(data, folder, **given)
     assert caught.value.subject.endswith("a.pdf")
     return caught.value
@@ -130,12 +130,12 @@ def test_a_file_without_pages_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.7, 0.9, 0.99])
 @pytest.mark.parametrize("name", ["headings_by_size", "pictured"])
-def test_a_file_that_was_cut_off_says_so(name: str, share: float, tmp_path: Path) -> None:
+def test_a_truncated_file_is_reported(name: str, share: float, tmp_path: Path) -> None:
     data = made(name, "en").data
     cut = data[: int(share * len(data))]
     got = outcome(cut, tmp_path)
-    said = [got.rule] if isinstance(got, SpanwiseError) else notes(got)
-    assert any(map(NOT_WHOLE.search, said)), said
+    problems = [got.rule] if isinstance(got, SpanwiseError) else notes(got)
+    assert any(map(NOT_WHOLE.search, problems)), problems
 
 
 def test_a_file_without_its_head_is_refused(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_broken_table_of_objects_is_mended(tmp_path: Path) -> None:
     assert blocks_of(read_made(data, tmp_path)) == whole.blocks
 
 
-def test_one_damaged_page_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+def test_a_damaged_page_is_reported_and_others_are_read(tmp_path: Path) -> None:
     data = pages("text", "text", "text")
     spots = [found.start() for found in re.finditer(rb"/Type /Page\b(?!s)", data)]
     broken = data[: spots[1]] + b"/Type /Pain" + data[spots[1] + 11 :]
@@ -167,13 +167,13 @@ def test_one_damaged_page_is_named_and_the_others_are_read(tmp_path: Path) -> No
 # ── scans ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_pages_that_are_pictures_are_refused_with_a_way_out(tmp_path: Path) -> None:
+def test_scanned_pages_are_refused_with_a_hint(tmp_path: Path) -> None:
     error = refused(pages("scan", "scan"), tmp_path, "has no text: 2 of its 2 pages are pictures")
     assert error.hint
     assert "ocr" in error.hint
 
 
-def test_a_scanned_page_between_others_is_named(tmp_path: Path) -> None:
+def test_a_scanned_page_between_others_is_reported(tmp_path: Path) -> None:
     document = read_made(pages("text", "scan", "text"), tmp_path)
     assert_document(document)
     assert [block.page for block in document.blocks if block.kind != "figure"] == [1, 3]
@@ -195,7 +195,7 @@ def test_recognised_text_under_a_scan_is_read(language: str, tmp_path: Path) -> 
     for number, body in enumerate(texts.body[:2]):
         if number:
             sheet.turn_page()
-        sheet.canvas._code.append("3 Tr")  # text that isn't shown
+        sheet.canvas._code.append("3 Tr")  # invisible text
         sheet.paragraph(body)
         sheet.canvas._code.append("0 Tr")
         sheet.picture(0, 0, WIDTH, HEIGHT)
@@ -205,10 +205,10 @@ def test_recognised_text_under_a_scan_is_read(language: str, tmp_path: Path) -> 
 
 def test_text_outside_of_the_page_is_left_out_and_listed(tmp_path: Path) -> None:
     sheet = Sheet()
-    sheet.paragraph(SAID[0])
+    sheet.paragraph(TEXT_BODY[0])
     sheet.write(WIDTH + 100, 200, "printers only")
     document = read_made(sheet.done().data, tmp_path)
-    assert document.text == SAID[0]
+    assert document.text == TEXT_BODY[0]
     assert [(item.reason, item.text) for item in document.left_out] == [("text outside of the page", "printers only")]
 
 
@@ -226,11 +226,11 @@ def test_a_batch_goes_on_and_names_every_file_that_fails(tmp_path: Path) -> None
     read = {record["metadata"]["file_path"] for record in records_of(done.out)}
     assert read == {"in/a.pdf", "in/f.pdf", "in/g.pdf"}
     assert done.code == 1
-    for name, words in {
+    for name, message in {
         "b.pdf": "is empty", "c.pdf": "needs a password", "d.pdf": "is a picture", "e.pdf": "is not a PDF",
         "f.pdf": "page 2 is a picture", "h.pdf": "cut off",
     }.items():  # fmt: skip
-        assert re.search(rf"in/{name}.*{words}", done.err), (name, done.err)
+        assert re.search(rf"in/{name}.*{message}", done.err), (name, done.err)
 
 
 @pytest.mark.process
@@ -238,7 +238,7 @@ def test_the_command_line_takes_a_password(tmp_path: Path) -> None:
     files(tmp_path, {"c.pdf": encrypted().data})
     done = ran("chunk", "c.pdf", "--password", SECRET, cwd=tmp_path)
     assert done.code == 0, done.err
-    assert [record["normalized_text"] for record in records_of(done.out)] == [SAID[0]]
+    assert [record["normalized_text"] for record in records_of(done.out)] == [TEXT_BODY[0]]
     assert SECRET not in done.out.decode() + done.err
 
 
@@ -246,7 +246,7 @@ def test_the_command_line_takes_a_password(tmp_path: Path) -> None:
 
 
 def harmed(data: bytes, chance: random.Random) -> bytes:
-    """Flip bits, take out or repeat a stretch, change numbers, or cut a file off."""
+    """Return a file with flipped bits, a range removed or repeated, changed numbers, or cut off."""
     broken = bytearray(data)
     kind = chance.randrange(5)
     start = chance.randrange(len(data))
@@ -286,17 +286,17 @@ def test_numbers_that_make_no_sense_are_survived(tmp_path: Path) -> None:
     sheet.write(1e7, -1e7, "far away")
     sheet.write(LEFT, 100, "tiny", 0.001)
     sheet.write(LEFT, 200, "huge", 100_000)
-    sheet.write(LEFT, 300, SAID[0][:59], SIZE)
+    sheet.write(LEFT, 300, TEXT_BODY[0][:59], SIZE)
     document = read_made(sheet.done().data, tmp_path)
     assert_document(document)
-    assert SAID[0][:59] in document.text
+    assert TEXT_BODY[0][:59] in document.text
 
 
 @pytest.mark.parametrize("size", [0.02, 0.05, 0.1, 0.5])
 def test_letters_too_small_to_see_are_survived(size: float, tmp_path: Path) -> None:
     sheet = Sheet()
-    sheet.paragraph(SAID[0])
+    sheet.paragraph(TEXT_BODY[0])
     sheet.write(LEFT + 0.5, 400, "tiny", size)
     document = read_made(sheet.done().data, tmp_path)
     assert_document(document)
-    assert document.text.startswith(SAID[0])
+    assert document.text.startswith(TEXT_BODY[0])

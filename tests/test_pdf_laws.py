@@ -1,4 +1,4 @@
-"""What holds for every made PDF: the laws under every strategy, boxes that hold their text, the same in any process."""
+"""Laws for every made PDF: chunk laws under every strategy, boxes that contain their text, reproducible results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_laws_hold_under_every_strategy(name: str, language: str, tmp_path: 
 
 
 def assert_pages_of(document: Document, record: dict[str, Any]) -> None:
-    """Check the pages of a chunk against where its characters stand."""
+    """Assert that the pages of a chunk are those of its characters."""
     start, end = record["char_start"], record["char_end"] - 1
     first, last = (next(page.number for page in document.pages if page.start <= at < page.end) for at in (start, end))
     assert (record["page_start"], record["page_end"]) == (first, last)
@@ -69,8 +69,8 @@ def letters(text: str) -> Counter[str]:
     return Counter(letter for letter in text if letter.isalnum())
 
 
-def shown(document: Document, block: Block) -> Counter[str]:
-    """Give the letters that a block has on the page: of a figure, those of its caption."""
+def visible_letters(document: Document, block: Block) -> Counter[str]:
+    """Return the letters of a block on the page: for a figure, those of its caption."""
     return letters(re.sub(r"<[^<>]*>", "", document.text[block.start : block.end]))
 
 
@@ -81,7 +81,7 @@ def boxes_of(block: Block) -> list[list[float]]:
 
 
 def under(page: pypdfium2.PdfPage, box: list[float]) -> str:
-    """Give the text under a box of the page as it is shown; PDFium itself turns the page."""
+    """Return the text inside a box of the visible page; PDFium itself rotates the page."""
     width, height = page.get_size()
     corners = list[tuple[float, float]]()
     for x, y in ((box[0], box[1]), (box[2], box[3])):
@@ -92,8 +92,8 @@ def under(page: pypdfium2.PdfPage, box: list[float]) -> str:
     (one, two), (three, four) = corners
     textpage = page.get_textpage()
     try:
-        said = textpage.get_text_bounded(min(one, three), min(two, four), max(one, three), max(two, four))
-        return str(said)
+        text = textpage.get_text_bounded(min(one, three), min(two, four), max(one, three), max(two, four))
+        return str(text)
     finally:
         textpage.close()
 
@@ -119,8 +119,8 @@ def assert_boxes(document: Document, data: bytes) -> None:
                 assert 0 <= left < right <= width + 0.1
                 assert 0 <= top < bottom <= height + 0.1
                 held += letters(under(page, [left - 1, top - 1, right + 1, bottom + 1]))
-            assert not shown(document, block) - held, document.text[block.start : block.end]
-            extra = held - shown(document, block)
+            assert not visible_letters(document, block) - held, document.text[block.start : block.end]
+            extra = held - visible_letters(document, block)
             assert block.kind in {"figure", "table"} or extra.total() <= 0.05 * held.total(), (block, extra)
 
 
@@ -142,11 +142,11 @@ def test_boxes_of_turned_pages_hold_their_text(rotation: int, quarter: int, tmp_
 
 
 def fingerprint(path: str) -> str:
-    """Put all that is read from a file, and its chunks, into one number."""
+    """Return one hash of everything read from a file, and its chunks."""
     document = spanwise.read(path)
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, max_tokens=LIMIT)]
-    said = repr((document.text, document.blocks, document.left_out, document.metadata, records))
-    return hashlib.sha256(said.encode()).hexdigest()
+    contents = repr((document.text, document.blocks, document.left_out, document.metadata, records))
+    return hashlib.sha256(contents.encode()).hexdigest()
 
 
 @pytest.mark.browser
@@ -158,10 +158,10 @@ def test_another_process_reads_the_same(tmp_path: Path) -> None:
         path.write_bytes(data_of(name, language))
         paths.append(str(path))
     others = {"PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(__file__).parent)}
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *reversed(paths)], capture_output=True, check=True, env=os.environ | others
     ).stdout.decode()
-    assert told.split() == [fingerprint(path) for path in reversed(paths)]
+    assert done.split() == [fingerprint(path) for path in reversed(paths)]
 
 
 def test_a_drawn_pdf_is_made_the_same_twice() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import spanwise
 from document_laws import assert_document
-from made_pdfs import HEIGHT, LEFT, Sheet, Told, blocks_of, markdown_table, parts_of, read_made
+from made_pdfs import HEIGHT, LEFT, Expected, Sheet, blocks_of, markdown_table, parts_of, read_made
 from pdf_makers import ROW, made
 from pdf_prints import long_rows, printed, printed_page
 from pdf_texts import LANGUAGES, TEXTS
@@ -19,7 +19,7 @@ TABLES = [
     "ruled_table", "shaded_table", "table_of_level_rules", "borderless_table", "table_with_its_head_on_both_pages",
     "borderless_table_over_pages",
 ]  # fmt: skip
-SAID = TEXTS["en"].body
+TEXT_BODY = TEXTS["en"].body
 
 
 @pytest.fixture(params=LANGUAGES)
@@ -33,7 +33,7 @@ def tables(document: Document) -> list[Block]:
 
 
 def rows(document: Document, table: Block) -> list[str]:
-    """Give the rows as they are written, the head with its delimiter."""
+    """Return the rows of a table as text, the head with its delimiter."""
     return [str(row) for row in parts_of(document, table.parts)]
 
 
@@ -45,7 +45,7 @@ def drawn(sheet: Sheet, cells: Sequence[Sequence[str]], columns: Sequence[float]
 
 
 def grid(sheet: Sheet, lines: int, columns: Sequence[float]) -> None:
-    """Rule a table from where the sheet is; the last of `columns` is its right edge."""
+    """Draw a table grid at the current position; the last of `columns` is its right edge."""
     for row in range(lines + 1):
         sheet.rule(LEFT, sheet.y + row * ROW, columns[-1])
     for x in columns:
@@ -59,24 +59,24 @@ def grid(sheet: Sheet, lines: int, columns: Sequence[float]) -> None:
 def test_the_head_is_marked_and_every_row_is_a_part(name: str, language: str, tmp_path: Path) -> None:
     document = read_made(made(name, language).data, tmp_path)
     for table in tables(document):
-        said = rows(document, table)
+        found = rows(document, table)
         head = "| " + " | ".join(TEXTS[language].rows[0]) + " |"
-        assert said[0] == f"{head}\n| --- | --- | --- |"
-        assert [part.header for part in table.parts] == [True] + [False] * (len(said) - 1)
-        assert "\n".join(said) == document.text[table.start : table.end]
+        assert found[0] == f"{head}\n| --- | --- | --- |"
+        assert [part.header for part in table.parts] == [True] + [False] * (len(found) - 1)
+        assert "\n".join(found) == document.text[table.start : table.end]
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_row_knows_where_it_stands(name: str, language: str, tmp_path: Path) -> None:
+def test_every_row_has_its_location(name: str, language: str, tmp_path: Path) -> None:
     document = read_made(made(name, language).data, tmp_path)
     for table in tables(document):
-        places = [part.source_ref or {} for part in table.parts]
-        assert {place["page"] for place in places} == {table.page}
-        tops = [place["bbox"][1] for place in places]
+        locations = [part.source_ref or {} for part in table.parts]
+        assert {location["page"] for location in locations} == {table.page}
+        tops = [location["bbox"][1] for location in locations]
         assert tops == sorted(tops)
-        assert all(place["bbox"][0] >= LEFT - 2 for place in places)
+        assert all(location["bbox"][0] >= LEFT - 2 for location in locations)
         left, top, right, bottom = (table.source_ref or {})["bbox"]
-        for box in (place["bbox"] for place in places):
+        for box in (location["bbox"] for location in locations):
             assert left - 1 <= box[0] < box[2] <= right + 1
             assert top - 1 <= box[1] < box[3] <= bottom + 1
 
@@ -87,17 +87,17 @@ def test_a_bar_in_a_cell_is_escaped(tmp_path: Path) -> None:
     drawn(sheet, [["Name", "Rule"]], (0, 100), bold=True)
     drawn(sheet, [["a | b", "x"]], (0, 100))
     document = read_made(sheet.done().data, tmp_path)
-    assert blocks_of(document) == (Told("table", "| Name | Rule |\n| --- | --- |\n| a \\| b | x |"),)
+    assert blocks_of(document) == (Expected("table", "| Name | Rule |\n| --- | --- |\n| a \\| b | x |"),)
 
 
-def test_an_empty_cell_keeps_its_place(tmp_path: Path) -> None:
+def test_an_empty_cell_is_kept(tmp_path: Path) -> None:
     sheet = Sheet()
     cells = [["Pump", "Built", "Place"], ["Anna", "", "hall"], ["", "1961", "cellar"], ["Clara", "1987", ""]]
     grid(sheet, 4, (0, 100, 200, 300))
     drawn(sheet, cells[:1], (0, 100, 200), bold=True)
     drawn(sheet, cells[1:], (0, 100, 200))
     document = read_made(sheet.done().data, tmp_path)
-    assert blocks_of(document) == (Told("table", markdown_table(cells)),)
+    assert blocks_of(document) == (Expected("table", markdown_table(cells)),)
 
 
 @pytest.mark.parametrize("language", ["en", "pl", "de", "ru", "zh"])
@@ -114,8 +114,8 @@ def test_lines_of_a_cell_are_one_text(language: str, tmp_path: Path) -> None:
     sheet.y += 15
     sheet.lines(lines, x=LEFT + 104)
     document = read_made(sheet.done().data, tmp_path)
-    told = markdown_table([texts.rows[0][:2], [texts.rows[1][0], texts.long_item]])
-    assert blocks_of(document) == (Told("table", told),)
+    expected = markdown_table([texts.rows[0][:2], [texts.rows[1][0], texts.long_item]])
+    assert blocks_of(document) == (Expected("table", expected),)
 
 
 def test_two_tables_on_a_page_are_two(tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_two_tables_on_a_page_are_two(tmp_path: Path) -> None:
         grid(sheet, 4, (0, 100, 200))
         drawn(sheet, cells[:1], (0, 100), bold=True)
         drawn(sheet, cells[1:], (0, 100))
-        sheet.tell("table", markdown_table(cells))
+        sheet.expect("table", markdown_table(cells))
         sheet.y += 30
-        sheet.paragraph(SAID[start % 3])
+        sheet.paragraph(TEXT_BODY[start % 3])
     made_sheet = sheet.done()
     assert blocks_of(read_made(made_sheet.data, tmp_path)) == made_sheet.blocks
 
@@ -135,15 +135,15 @@ def test_two_tables_on_a_page_are_two(tmp_path: Path) -> None:
 def test_numbers_on_the_right_of_their_columns_make_a_table_without_rules(tmp_path: Path) -> None:
     sheet = Sheet()
     cells = [["Pump", "Litres", "Share"], ["Anna", "1,250", "40 %"], ["Berta", "980", "31 %"], ["Clara", "905", "29 %"]]
-    sheet.paragraph(SAID[0])
+    sheet.paragraph(TEXT_BODY[0])
     for number, row in enumerate(cells):
         for x, cell in zip((0, 160, 240), row, strict=True):
             right = LEFT + x + (0 if x == 0 else 60 - sheet.width(cell, bold=number == 0))
             sheet.write(right, sheet.y + 15, cell, bold=number == 0)
         sheet.y += 16
     sheet.y += 30
-    sheet.tell("table", markdown_table(cells))
-    sheet.paragraph(SAID[1])
+    sheet.expect("table", markdown_table(cells))
+    sheet.paragraph(TEXT_BODY[1])
     made_sheet = sheet.done()
     assert blocks_of(read_made(made_sheet.data, tmp_path)) == made_sheet.blocks
 
@@ -153,9 +153,9 @@ def test_numbers_on_the_right_of_their_columns_make_a_table_without_rules(tmp_pa
 
 def test_a_box_around_a_paragraph_is_no_table(tmp_path: Path) -> None:
     sheet = Sheet()
-    sheet.paragraph(SAID[0])
+    sheet.paragraph(TEXT_BODY[0])
     sheet.canvas.rect(LEFT - 6, HEIGHT - sheet.y - 40, 420, 54)
-    sheet.paragraph(SAID[1])
+    sheet.paragraph(TEXT_BODY[1])
     made_sheet = sheet.done()
     assert blocks_of(read_made(made_sheet.data, tmp_path)) == made_sheet.blocks
 
@@ -163,7 +163,7 @@ def test_a_box_around_a_paragraph_is_no_table(tmp_path: Path) -> None:
 @pytest.mark.browser
 def test_underlined_words_are_no_table(tmp_path: Path) -> None:
     data = printed_page("underlined")
-    assert blocks_of(read_made(data, tmp_path)) == tuple(Told("paragraph", said) for said in SAID)
+    assert blocks_of(read_made(data, tmp_path)) == tuple(Expected("paragraph", text) for text in TEXT_BODY)
 
 
 def test_a_table_of_contents_is_no_table(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_table_of_contents_is_no_table(tmp_path: Path) -> None:
         sheet.write(LEFT + 380, sheet.y, str(number * 4))
         sheet.y += 14
     sheet.y += 10
-    sheet.paragraph(SAID[0])
+    sheet.paragraph(TEXT_BODY[0])
     assert tables(read_made(sheet.done().data, tmp_path)) == []
 
 
@@ -188,9 +188,9 @@ def test_a_printed_table_over_pages_has_its_head_on_each(name: str, language: st
     first, second = tables(document)
     head, *body = rows(document, first)
     again, *rest = rows(document, second)
-    told = markdown_table(long_rows(language)).split("\n")
-    assert head == again == "\n".join(told[:2])
-    assert body + rest == told[2:]
+    expected = markdown_table(long_rows(language)).split("\n")
+    assert head == again == "\n".join(expected[:2])
+    assert body + rest == expected[2:]
     assert (first.page, second.page) == (1, 2)
 
 

@@ -1,4 +1,4 @@
-"""The pipeline from Python: strings, paths, folders and documents in; chunks, outcomes, a store and reports out."""
+"""The pipeline API: strings, paths, folders and documents in; chunks, outcomes, a store and reports out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_string_and_a_path_are_read_first(folder: Path) -> None:
     assert spanwise.estimate(PAGE).windows == spanwise.estimate(spanwise.read_text(PAGE)).windows
 
 
-def test_a_path_that_is_not_there_is_unreadable(folder: Path) -> None:
+def test_a_missing_path_is_unreadable(folder: Path) -> None:
     with pytest.raises(UnreadableError, match="can't be opened"):
         spanwise.chunk(Path("docs/none.md"))
 
@@ -67,6 +67,13 @@ def test_chunks_are_a_tuple_with_their_run() -> None:
     again = pickle.loads(pickle.dumps(chunks))
     assert again == chunks
     assert again.run.strategy == "structure"
+
+
+def test_chunks_are_checked_as_they_are() -> None:
+    document = spanwise.read_text(PAGE)
+    chunks = spanwise.chunk(document)
+    assert spanwise.check(chunks, document) == spanwise.check([chunk.to_dict() for chunk in chunks], document)
+    assert not [one for one in spanwise.check(chunks, document) if one.level == "violation"]
 
 
 @pytest.mark.parametrize("language", ["de-AT", "de_AT", "DE"])
@@ -96,7 +103,7 @@ def stored_language(path: str, document: Document) -> str:
 # ── chunk_files ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_outcomes_come_in_order_and_say_what_failed(folder: Path) -> None:
+def test_outcomes_are_in_order_with_failures(folder: Path) -> None:
     (folder / "docs" / "b.md").write_bytes(b"\xff\xfe\x00")
     given = spanwise.read_text("One.", document_id="given")
     sources: list[str | Document] = ["docs", given, "none.md"]

@@ -1,4 +1,4 @@
-"""What only a server can do wrong: walls between tenants, roles, locks that outlive their owner, addresses."""
+"""The PostgreSQL store: isolation of tenants, roles, locks that outlive their owner, addresses."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def store(address: str) -> Iterator[PostgresStore]:
     store.close()
 
 
-def entry(words: str, position: int = 0, vector: bytes | None = None) -> Entry:
-    name = hashlib.sha256(f"{position} {words}".encode()).hexdigest()
-    record = orjson.dumps({"chunk_id": name, "normalized_text": words})
-    return Entry(record, "", name, name, name, None, "paragraph", position, tuple(words.split()), vector)
+def entry(text: str, position: int = 0, vector: bytes | None = None) -> Entry:
+    name = hashlib.sha256(f"{position} {text}".encode()).hexdigest()
+    record = orjson.dumps({"chunk_id": name, "normalized_text": text})
+    return Entry(record, "", name, name, name, None, "paragraph", position, tuple(text.split()), vector)
 
 
 def put(store: PostgresStore, tenant: str, document_id: str, *texts: str, model: Model | None = None) -> None:
@@ -66,7 +66,7 @@ def test_no_tenant_writes_into_another(store: PostgresStore) -> None:
     assert store.reading("acme").statistics(["plan"]).frequencies == {"plan": 1}
 
 
-def test_every_table_with_a_tenant_has_the_wall(store: PostgresStore) -> None:
+def test_every_table_with_a_tenant_has_row_security(store: PostgresStore) -> None:
     query = """
         SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity FROM pg_class c
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
@@ -77,7 +77,7 @@ def test_every_table_with_a_tenant_has_the_wall(store: PostgresStore) -> None:
     assert walled == {"tenants": True, "documents": True, "chunks": True, "frequencies": True}
 
 
-def test_the_wall_stands_for_an_owner_who_is_no_superuser(address: str) -> None:
+def test_row_security_applies_to_an_ordinary_owner(address: str) -> None:
     name = psycopg.conninfo.conninfo_to_dict(address)["dbname"]
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE plain_{name} LOGIN")
@@ -114,7 +114,7 @@ def test_a_writer_that_was_cut_off_leaves_no_lock(store: PostgresStore, address:
     writing.__enter__()
     with pytest.raises(StoreError, match="written by another"), store.writing("", None, wait=0.2):
         pass
-    put(store, "acme", "a", "words")  # another tenant's documents are nobody's hindrance
+    put(store, "acme", "a", "words")  # another tenant's documents don't block
     others = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
     with store._connections.plain() as connection:
         connection.execute(f"{others} AND pid <> pg_backend_pid()")
@@ -151,7 +151,7 @@ def test_a_chunk_of_a_megabyte_is_kept(store: PostgresStore) -> None:
 
 
 @pytest.mark.parametrize("address", ["postgresql://nobody@/none?host=/nowhere", "postgresql://[", "postgres://h:x/y"])
-def test_an_address_that_leads_nowhere_is_an_error(address: str) -> None:
+def test_an_unreachable_address_is_an_error(address: str) -> None:
     with pytest.raises(StoreError, match="can't be reached"):
         open_store(address)
 
@@ -175,7 +175,7 @@ def test_tables_of_another_version_are_refused(store: PostgresStore, address: st
             open_postgres(address, create=create)
 
 
-def test_without_the_extra_it_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
     with pytest.raises(MissingExtraError, match=r"spanwise\[postgres\]"):
         open_store("postgresql://somewhere/else")

@@ -1,4 +1,4 @@
-"""`smart` over a real server on this machine that misbehaves on command: laws, bounds, retries, breaker, cache."""
+"""`smart` with a local server that misbehaves: laws, limits, retries, circuit breaker, cache."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from fake_endpoint import (
     Handler,
     Request,
     Server,
+    answering,
     drip,
     drip_body,
     endless,
@@ -32,7 +33,6 @@ from fake_endpoint import (
     lines_in,
     raw,
     reset,
-    saying,
     serving,
     slowly,
     status,
@@ -65,7 +65,7 @@ HEALTHY = topics(starts)
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for hundredths of what people wait."""
+    """Shorten all waiting times to hundredths."""
     monkeypatch.setattr(scheduler, "FIRST_WAIT", 0.005)
 
 
@@ -79,13 +79,13 @@ def options(server: Server, folder: str, **more: Any) -> dict[str, Any]:
 
 
 def asked(server: Server, folder: str, **more: Any) -> tuple[tuple[Chunk, ...], ProposerReport]:
-    """Chunk the document, check the laws, and give what came of it."""
+    """Chunk the document, check the laws, and return the chunks and the report."""
     with Proposer(**options(server, folder, **more)) as proposer:
         chunks = spanwise.chunk(DOCUMENT, "smart", proposer=proposer)
         report = proposer.report
     records = [chunk.to_dict() for chunk in chunks]
     assert broken_laws(DOCUMENT, records, tokenizer_of("cl100k"), 900) == []
-    assert server.calls <= report.calls  # one that was given up may never have been heard
+    assert server.calls <= report.calls  # an abandoned request may never have arrived
     assert KEY not in json.dumps(records) + repr(report)
     return chunks, report
 
@@ -140,7 +140,7 @@ def test_concurrency_has_a_bound(folder: str) -> None:
         assert 1 < server.busiest <= 3
 
 
-def test_what_is_sent_is_plain(folder: str) -> None:
+def test_requests_are_plain(folder: str) -> None:
     with serving(HEALTHY) as server:
         asked(server, folder, concurrency=1)
     request = server.requests[0]
@@ -205,15 +205,15 @@ def test_the_environment_may_name_the_endpoint(folder: str, monkeypatch: pytest.
 # ------------------------------------------------------------------------------------------------------------ faults
 
 DEAD: dict[str, Behaviour] = {
-    "prose": saying("Sure! The topics start at 1 and 7."),
-    "wrong numbers": saying('{"starts": [999]}'),
-    "descending": saying('{"starts": [3, 2]}'),
-    "half an answer": saying('{"starts": [1, '),
-    "no content": saying(None),
-    "content of another kind": saying([{"type": "text", "text": '{"starts": [1]}'}]),
-    "huge numbers": saying('{"starts": [' + "9" * 400 + "]}"),
-    "a long list": saying(json.dumps({"starts": list(range(1, 100_000))})),
-    "nested": saying("[" * 50_000),
+    "prose": answering("Sure! The topics start at 1 and 7."),
+    "wrong numbers": answering('{"starts": [999]}'),
+    "descending": answering('{"starts": [3, 2]}'),
+    "half an answer": answering('{"starts": [1, '),
+    "no content": answering(None),
+    "content of another kind": answering([{"type": "text", "text": '{"starts": [1]}'}]),
+    "huge numbers": answering('{"starts": [' + "9" * 400 + "]}"),
+    "a long list": answering(json.dumps({"starts": list(range(1, 100_000))})),
+    "nested": answering("[" * 50_000),
     "half a body": half,
     "broken JSON": raw(b'{"choices": [{"message": '),
     "another shape": raw(b'{"error": "no"}'),
@@ -236,17 +236,17 @@ DEAD: dict[str, Behaviour] = {
     "drip of the body": drip_body,
     "reset": reset,
     "endless": endless,
-    "lying about tokens": saying("no", prompt_tokens=-5, completion_tokens="many"),
+    "lying about tokens": answering("no", prompt_tokens=-5, completion_tokens="many"),
 }
 
 
 def in_haste(name: str) -> dict[str, Any]:
-    """Wait for what never comes for as short as can be."""
+    """Shorten the timeouts for answers that never come."""
     return {"timeout": 0.4} if name in {"hang", "drip", "drip of the body"} else {}
 
 
 @pytest.mark.parametrize("name", DEAD)
-def test_whatever_it_answers_the_run_ends_with_structures_chunks(name: str, folder: str) -> None:
+def test_any_fault_falls_back_to_structure(name: str, folder: str) -> None:
     with serving(DEAD[name]) as server:
         chunks, report = asked(server, folder, **in_haste(name))
     assert [chunk.normalized_text for chunk in chunks] == STRUCTURE
@@ -258,7 +258,7 @@ def test_whatever_it_answers_the_run_ends_with_structures_chunks(name: str, fold
 
 @pytest.mark.parametrize("code", [200, 400, 500])
 def test_no_answer_is_unpacked_or_held_without_end(code: int, folder: str) -> None:
-    pytest.importorskip("openai")  # loaded here, so that its own memory isn't counted
+    pytest.importorskip("openai")  # imported here, so that its memory isn't counted
     packed = gzip.compress(b" " * 50_000_000, 1)
     for bomb in (status(code, packed, Content_Encoding="gzip"), status(code, b" " * 20_000_000)):
         with serving(bomb) as server:
@@ -271,7 +271,7 @@ def test_no_answer_is_unpacked_or_held_without_end(code: int, folder: str) -> No
         assert peak < 10_000_000
 
 
-def test_nobody_there_costs_little(folder: str) -> None:
+def test_an_unreachable_endpoint_costs_little(folder: str) -> None:
     with serving(HEALTHY) as server:
         gone = server.url
     with Proposer(endpoint=gone, model="m", cache=folder) as proposer:
@@ -282,7 +282,7 @@ def test_nobody_there_costs_little(folder: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["500", "half a body", "broken JSON", "429", "reset", "hang", "empty"])
-def test_what_passes_is_tried_again(fault: str, folder: str) -> None:
+def test_temporary_errors_are_retried(fault: str, folder: str) -> None:
     with serving(in_turn(DEAD[fault], HEALTHY)) as server:
         chunks, report = asked(server, folder, **in_haste(fault))
     assert topic_starts(chunks) == EVERY_TOPIC
@@ -314,13 +314,13 @@ def test_the_endpoint_is_given_the_time_that_it_asks_for(folder: str, monkeypatc
 
 
 def refusing(*unknown: str) -> Behaviour:
-    """Refuse requests that hold a parameter, or a format, that an endpoint doesn't know."""
+    """Return a behaviour that rejects requests with these unknown parameters or formats."""
 
     def behave(handler: Handler, request: Request) -> None:
         held = {*request, request.get("response_format", {}).get("type")} & set(unknown)
         if held:
-            words = json.dumps({"error": {"message": f"unknown parameter {sorted(map(str, held))[0]}"}})
-            handler.send(400, words.encode())
+            error_body = json.dumps({"error": {"message": f"unknown parameter {sorted(map(str, held))[0]}"}})
+            handler.send(400, error_body.encode())
         else:
             HEALTHY(handler, request)
 
@@ -345,7 +345,7 @@ def test_an_endpoint_that_knows_less_is_asked_more_simply(unknown: tuple[str, ..
     assert report.calls <= report.windows + len(unknown) * report.windows
 
 
-def test_it_is_remembered_what_an_endpoint_knows(folder: str) -> None:
+def test_capabilities_of_an_endpoint_are_remembered(folder: str) -> None:
     with serving(refusing("json_schema")) as server:
         _, report = asked(server, folder, concurrency=1)
     assert report.calls == report.windows + 1
@@ -399,9 +399,9 @@ def test_max_cost_is_never_passed(name: str, share: float, folder: str) -> None:
 @pytest.mark.parametrize(
     "dear",
     [
-        saying('{"starts": []}', prompt_tokens=10_000_000, completion_tokens=1),
-        saying('{"starts": []}', prompt_tokens=1, completion_tokens=10_000_000),
-        saying("word " * 100_000),
+        answering('{"starts": []}', prompt_tokens=10_000_000, completion_tokens=1),
+        answering('{"starts": []}', prompt_tokens=1, completion_tokens=10_000_000),
+        answering("word " * 100_000),
     ],
 )
 def test_an_endpoint_that_bills_more_than_it_may_is_asked_no_more(dear: Behaviour, folder: str) -> None:
@@ -481,9 +481,9 @@ def test_the_breaker_opens_after_failures_in_a_row_and_lets_one_try() -> None:
     one.failed(0.0, Trouble.FAULT)
     assert not one.allows(circuit_breaker.FIRST_REST - 1)
     assert one.allows(circuit_breaker.FIRST_REST)
-    assert not one.allows(circuit_breaker.FIRST_REST)  # the others don't try as well
+    assert not one.allows(circuit_breaker.FIRST_REST)  # the others don't try
     one.failed(circuit_breaker.FIRST_REST, Trouble.FAULT)
-    assert not one.allows(3 * circuit_breaker.FIRST_REST - 1)  # it rests twice as long
+    assert not one.allows(3 * circuit_breaker.FIRST_REST - 1)  # it stays open twice as long
     assert one.allows(3 * circuit_breaker.FIRST_REST)
     one.succeeded()
     assert one.allows(0.0)
@@ -501,7 +501,7 @@ def test_the_breaker_forgets_failures_when_it_succeeds() -> None:
 @pytest.mark.parametrize(
     ("trouble", "times"), [(Trouble.USELESS, 1), (Trouble.TIME, 3), (Trouble.REFUSED, 5), (Trouble.FAULT, 5)]
 )
-def test_some_troubles_weigh_more(trouble: Trouble, times: int) -> None:
+def test_some_errors_weigh_more(trouble: Trouble, times: int) -> None:
     one = Breaker()
     for _ in range(times):
         assert one.allows(0.0)
@@ -530,14 +530,14 @@ def test_an_endpoint_that_comes_back_is_asked_again(folder: str, monkeypatch: py
 # ------------------------------------------------------------------------------------------------------------- cache
 
 
-def test_the_cache_is_by_model_and_words(folder: str) -> None:
+def test_the_cache_is_by_model_and_text(folder: str) -> None:
     with serving(HEALTHY) as server:
         asked(server, folder)
         calls = server.calls
         with Proposer(**options(server, folder) | {"model": "other"}) as proposer:
             spanwise.chunk(DOCUMENT, "smart", proposer=proposer)
         assert server.calls == 2 * calls
-        with Proposer(**options(server, folder)) as proposer:  # an edit at the end leaves the beginning alone
+        with Proposer(**options(server, folder)) as proposer:  # an edit at the end doesn't change the beginning
             spanwise.chunk(spanwise.read_text(f"{TEXT}\n\nTopic 60 starts here."), "smart", proposer=proposer)
             assert 0 < proposer.report.calls < calls == proposer.report.cached + 1
 
@@ -637,7 +637,7 @@ def test_closing_breaks_off_what_is_under_way(hanging: dict[str, Any]) -> None:
     assert "spanwise-asking" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_nothing_is_loaded_or_sent_unless_smart_asks() -> None:
+def test_nothing_is_loaded_or_sent_without_smart() -> None:
     program = (
         "import sys, spanwise\n"
         "document = spanwise.read_text('One. Two. Three.')\n"

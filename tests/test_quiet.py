@@ -1,4 +1,4 @@
-"""The pause of the garbage collector: it ends, whatever happens."""
+"""The garbage collector pause: it always ends."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_front_matter_and_definitions_are_text_in_plain_text() -> None:
     [("a.md", "heading"), ("a.MARKDOWN", "heading"), ("a.txt", "paragraph"), ("a.log", "paragraph"),
      ("README", "paragraph")],
 )  # fmt: skip
-def test_the_extension_says_the_format(tmp_path: Path, name: str, kind: str) -> None:
+def test_the_extension_determines_the_format(tmp_path: Path, name: str, kind: str) -> None:
     document = spanwise.read(written(tmp_path, "# Żółw".encode(), name))
     assert document.blocks[0].kind == kind
     assert document.metadata.source_type == ("markdown" if kind == "heading" else "text")
@@ -246,16 +246,16 @@ def test_clean_text_reports_nothing() -> None:
 
 def test_replacements_on_pages_are_reported_where_they_stand_in_the_document() -> None:
     document = spanwise.read_pages(["żółw", "a\x00b", "\ud800"])
-    places = [place for report in document.left_out for place in (report.source_ref or {})["characters"]]
+    positions = [position for report in document.left_out for position in (report.source_ref or {})["characters"]]
     named = [(report.source_ref or {}).get("page") for report in document.left_out]
-    assert named == [2, 3] or [document.text[place] for place in places] == ["\ufffd", "\ufffd"]
+    assert named == [2, 3] or [document.text[position] for position in positions] == ["\ufffd", "\ufffd"]
 
 
 # ── errors ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def refused(caught: pytest.ExceptionInfo[BaseException], *, hint: bool = True) -> str:
-    """Check that an error is one of ours, says something, and gives a hint."""
+    """Assert that an error is one of ours with a message and a hint; return the message."""
     error = caught.value
     assert isinstance(error, SpanwiseError)
     assert isinstance(error, ValueError)
@@ -268,10 +268,10 @@ def refused(caught: pytest.ExceptionInfo[BaseException], *, hint: bool = True) -
 def test_an_unknown_extension_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnreadableError) as caught:
         spanwise.read(written(tmp_path, b"x", "a.xyz"))
-    words = refused(caught)
-    assert "a.xyz" in words
-    assert ".md" in words
-    assert "say its format: markdown or text" in words
+    message = refused(caught)
+    assert "a.xyz" in message
+    assert ".md" in message
+    assert "say its format: markdown or text" in message
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_a_folder_is_refused(tmp_path: Path, form: str | None) -> None:
 
 
 @pytest.mark.parametrize("path", [None, 5, b"a.md", ["a.md"], "a\x00.md", "x" * 5000 + ".md"])
-def test_what_is_no_path_is_refused(path: Any) -> None:
+def test_non_paths_are_refused(path: Any) -> None:
     with pytest.raises(SpanwiseError) as caught:
         spanwise.read(path)
     refused(caught, hint=False)
@@ -320,7 +320,7 @@ def test_a_misspelt_format_gets_the_right_one_as_a_hint() -> None:
 
 
 @pytest.mark.parametrize("pages", ["one string", None, 5, [b"a"], ["a", None], [["a"]]])
-def test_what_is_no_list_of_pages_is_refused(pages: Any) -> None:
+def test_non_lists_of_pages_are_refused(pages: Any) -> None:
     with pytest.raises(SpanwiseError) as caught:
         spanwise.read_pages(pages)
     refused(caught, hint=False)
@@ -368,10 +368,10 @@ def test_without_a_source_the_text_names_the_document() -> None:
 def test_ids_are_the_same_in_another_process() -> None:
     program = "import spanwise; print(spanwise.read_text('żółw', tenant_id='t').document_id)"
     environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONUTF8": "1"}
-    said = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     ).stdout
-    assert said.strip() == spanwise.read_text("żółw", tenant_id="t").document_id
+    assert output.strip() == spanwise.read_text("żółw", tenant_id="t").document_id
 
 
 # ── metadata ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -446,7 +446,7 @@ def test_metadata_can_t_be_changed() -> None:
     assert metadata.extra == {"a": 1}
 
 
-def test_a_document_can_travel_to_another_process() -> None:
+def test_a_document_can_be_pickled() -> None:
     document = spanwise.read_text("# Ż\n\n- a\n  - b", extra={"a": 1}, labels=["x"])
     assert pickle.loads(pickle.dumps(document)) == document
 
@@ -464,7 +464,7 @@ def test_pages_are_joined_with_an_empty_line() -> None:
     assert paragraphs(document) == ["Żółw", "b", "gęś", "jaźń"]
 
 
-def test_pages_are_plain_text_unless_said_otherwise() -> None:
+def test_pages_are_plain_text_by_default() -> None:
     assert [block.kind for block in spanwise.read_pages(["# A", "- b"]).blocks] == ["paragraph", "paragraph"]
     marked = spanwise.read_pages(["# A", "- b"], format="markdown")
     assert [block.kind for block in marked.blocks] == ["heading", "list"]
@@ -551,7 +551,7 @@ def test_any_pages_are_a_document(pages: list[str]) -> None:
     assert len(document.pages) == len(pages)
 
 
-def test_chunks_know_their_pages() -> None:
+def test_chunks_have_their_pages() -> None:
     document = spanwise.read_pages([f"Zdanie ż numer {number}. " * 5 for number in range(1, 5)])
     chunks = spanwise.chunk(document, max_tokens=64, overlap_tokens=0)
     assert chunks[0].page_start == 1

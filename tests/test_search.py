@@ -1,4 +1,4 @@
-"""What is found, in which order, and why; whose documents are seen; and questions of every kind."""
+"""Search: results, their order and explanation; tenants; and queries of every kind."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def notes(**more: Any) -> list[Document]:
 
 @pytest.fixture(params=["memory", "sqlite"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
-    """Give an empty store of each kind: all must answer alike."""
+    """Yield an empty store of each kind: all must return the same."""
     kept: Store = MemoryStore() if request.param == "memory" else open_store(str(tmp_path / "store.db"), create=True)
     yield kept
     kept.close()
@@ -49,7 +49,7 @@ def names(hits: Any) -> list[str]:
     return [hit.document_id for hit in hits]
 
 
-def test_a_hit_says_where_it_stands_and_why(store: Any) -> None:
+def test_a_hit_has_its_location_and_explanation(store: Any) -> None:
     stored(notes(travel={"source_url": "https://a.example/travel", "labels": ["hr"]}), store=store)
     hit = spanwise.search("receipt", store)[0]
     document = notes()[0]
@@ -82,7 +82,7 @@ def test_bm25_is_the_textbook_one() -> None:
     assert parts == {"x": pytest.approx(weight * 3 * 2.2 / (3 + 1.2 * (0.25 + 0.75 * 30 / 20)))}
 
 
-def test_forms_of_a_word_count_as_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inflections_count_as_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
     from spanwise.retrieval import query as query_module
     from spanwise.text.terms import QueryWord
 
@@ -98,11 +98,11 @@ def test_forms_of_a_word_count_as_one_word(monkeypatch: pytest.MonkeyPatch) -> N
     assert [word.text for word in query.distinctive] == ["rare"]
 
 
-def test_words_that_hold_a_sentence_together_count_a_quarter() -> None:
+def test_stop_words_count_a_quarter() -> None:
     reader = stored(notes()).reading("")
-    with_the, without = (prepared(words, reader).words for words in ("the", "wear"))
+    with_the, without = (prepared(query, reader).words for query in ("the", "wear"))
     assert with_the[0].weight < without[0].weight
-    assert spanwise.search("the", stored(notes()))  # they are still words
+    assert spanwise.search("the", stored(notes()))  # they still count
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_links_lift_those_that_are_linked_and_those_that_link_apart(store: Any) 
         ([1], "must be a table"),
     ],
 )
-def test_weights_that_mean_nothing_are_refused(weights: Any, words: str) -> None:
+def test_invalid_weights_are_refused(weights: Any, words: str) -> None:
     with pytest.raises(OptionError) as refused:
         spanwise.search("x", MemoryStore(), weights=weights)
     assert words in str(refused.value)
@@ -162,14 +162,14 @@ def test_weights_that_mean_nothing_are_refused(weights: Any, words: str) -> None
         ({"space": 3}, "must be a string"),
     ],
 )
-def test_wishes_that_mean_nothing_are_refused(wish: Any, words: str) -> None:
+def test_invalid_options_are_refused(wish: Any, words: str) -> None:
     with pytest.raises(OptionError) as refused:
         spanwise.search("x", MemoryStore(), **wish)
     assert words in str(refused.value)
 
 
 @pytest.mark.parametrize(("query", "tenant"), [(None, None), (b"x", None), ("x", 3)])
-def test_what_is_no_question_is_refused(query: Any, tenant: Any) -> None:
+def test_non_queries_are_refused(query: Any, tenant: Any) -> None:
     with pytest.raises(OptionError):
         spanwise.search(query, MemoryStore(), tenant)
 
@@ -206,8 +206,8 @@ def test_filters(store: Any) -> None:
     documents = notes(**about)
     stored([*documents, note("| portal | x |\n|---|---|\n| a | b |", "table", source_type="html")], store=store)
 
-    def found(**wishes: Any) -> set[str]:
-        return set(names(spanwise.search("portal", store, **wishes)))
+    def found(**options: Any) -> set[str]:
+        return set(names(spanwise.search("portal", store, **options)))
 
     assert found() == {"travel", "safety", "table"}
     assert found(labels=["hr"]) == {"travel", "safety"}
@@ -231,8 +231,8 @@ QUESTIONS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: repr(words[:24]))
-def test_any_text_is_a_question(question: str, store: Any) -> None:
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda query: repr(query[:24]))
+def test_any_text_is_a_query(question: str, store: Any) -> None:
     stored(notes(), store=store)
     hits = spanwise.search(question, store)
     assert all(hit.score > 0 for hit in hits)
@@ -241,7 +241,7 @@ def test_any_text_is_a_question(question: str, store: Any) -> None:
         assert "travel" in names(hits)
 
 
-def test_a_pasted_book_costs_no_more_than_a_page(store: Any) -> None:
+def test_long_queries_are_bounded(store: Any) -> None:
     many = [f"word{number}" for number in range(400)]
     stored([note(" ".join(many), "all"), *(note(" ".join(many[:300]), f"n{i}") for i in range(4))], store=store)
     asked: list[int] = []
@@ -280,7 +280,7 @@ def test_nothing_found_is_explained(store: Any) -> None:
     assert spanwise.search("?", store).notes == ("the question has no words to look for",)
 
 
-def test_a_store_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_store(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         spanwise.search("x", tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
@@ -304,7 +304,7 @@ def vector(*numbers: float) -> Any:
 
 
 class Meaning(TableEmbedder):
-    """A model that knows that a question about helmets is one about safety."""
+    """An embedder for which a query about helmets is close to safety."""
 
     def __init__(self, name: str = "meaning", dimension: int = 4) -> None:
         super().__init__({}, vector(1, *[0] * (dimension - 1)), name)
@@ -332,7 +332,7 @@ def test_another_model_is_refused(store: Any, monkeypatch: pytest.MonkeyPatch) -
         spanwise.search("x", store, embedder=Meaning("meaning", 5))
 
 
-def test_a_model_that_can_not_be_had_leaves_the_words(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_model_search_uses_terms(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     stored(notes(), store=store, embedder=Meaning())
 
     def missing(name: Any) -> Any:
@@ -348,7 +348,7 @@ def test_a_model_that_can_not_be_had_leaves_the_words(store: Any, monkeypatch: p
         spanwise.search("portal", store, embedder="another")
 
 
-def test_an_endpoint_that_is_down_leaves_the_words(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_a_dead_endpoint_search_uses_terms(store: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     class Down(Meaning):
         def embed_query(self, text: str) -> Any:
             raise SpanwiseError("http://127.0.0.1:1", "does not answer")

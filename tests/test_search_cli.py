@@ -1,4 +1,4 @@
-"""`spanwise search` as a command: what it prints, what it refuses, and what it never says."""
+"""The `spanwise search` command: output, errors, and what it never reveals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELDS = (
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
-    """Give a folder with an index of three notes."""
+    """Return a folder with an index of three notes."""
     monkeypatch.chdir(files(tmp_path, NOTES))
     assert main(["index", "docs", "--store", "s.db", "--embedder", "none", "-q"]) == 0
     capsys.readouterr()
@@ -38,7 +38,7 @@ def searched(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[s
     return found["hits"]
 
 
-def test_json_has_what_was_promised(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_documented_fields(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hits = searched(capsys, "receipts")
     assert len(hits) == 1
     assert set(FIELDS) <= hits[0].keys()
@@ -50,39 +50,39 @@ def test_json_has_what_was_promised(folder: Path, capsys: pytest.CaptureFixture[
 def test_nothing_found_is_no_failure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert searched(capsys, "zebra") == []
     assert main(["search", "zebra", "--store", "s.db"]) == 0
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "none of these words stands in the documents" in shown.err
-    assert "no passage found" in shown.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "none of these words stands in the documents" in captured.err
+    assert "no passage found" in captured.err
 
 
-def test_words_are_marked_without_colour(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_matches_are_marked_without_colour(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "receipts", "--store", "s.db"]) == 0
-    shown = capsys.readouterr()
-    assert "1. 1.000  Travel" in shown.out
-    assert "Keep every ⟪receipt⟫." in shown.out
-    assert "docs/travel.md [10:61]" in shown.out
-    assert shown.err == "1 passage from 1 document\n"
+    captured = capsys.readouterr()
+    assert "1. 1.000  Travel" in captured.out
+    assert "Keep every ⟪receipt⟫." in captured.out
+    assert "docs/travel.md [10:61]" in captured.out
+    assert captured.err == "1 passage from 1 document\n"
 
 
 @pytest.mark.process
-def test_words_are_painted_on_a_terminal(folder: Path) -> None:
-    code, shown = on_terminal("search", "receipts", "--store", "s.db", cwd=folder, columns=100)
+def test_matches_are_coloured_on_a_terminal(folder: Path) -> None:
+    code, output = on_terminal("search", "receipts", "--store", "s.db", cwd=folder, columns=100)
     assert code == 0
-    assert "\x1b[1;33mreceipt\x1b[0m" in shown
-    assert "⟪" not in shown
-    code, shown = on_terminal("search", "receipts", "--store", "s.db", cwd=folder, more={"NO_COLOR": "1"})
-    assert "⟪receipt⟫" in shown
-    assert "\x1b" not in shown
+    assert "\x1b[1;33mreceipt\x1b[0m" in output
+    assert "⟪" not in output
+    code, output = on_terminal("search", "receipts", "--store", "s.db", cwd=folder, more={"NO_COLOR": "1"})
+    assert "⟪receipt⟫" in output
+    assert "\x1b" not in output
 
 
 def test_every_part_of_a_score_is_explained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "crane", "--store", "s.db", "--explain"]) == 0
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     for part in ("words", "vector", "headings", "title", "labels", "links in", "links out", "score"):
-        assert f"   {part} " in shown
-    assert "BM25" in shown
-    assert "crane" in shown
+        assert f"   {part} " in output
+    assert "BM25" in output
+    assert "crane" in output
 
 
 def test_filters_and_amounts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,9 +107,9 @@ def test_the_tenant_can_not_be_forgotten(folder: Path, capsys: pytest.CaptureFix
     assert [hit["file_path"] for hit in searched(capsys, "secret", "--tenant", "acme")] == ["secret/plan.md"]
     assert searched(capsys, "secret", "--tenant", "") == []
     assert main(["search", "secret", "--store", "s.db", "--tenant", "acm"]) == 0
-    shown = capsys.readouterr()
-    assert "acme" not in shown.err
-    assert "there are no documents here for the tenant acm" in shown.err
+    captured = capsys.readouterr()
+    assert "acme" not in captured.err
+    assert "there are no documents here for the tenant acm" in captured.err
 
 
 @pytest.mark.parametrize(
@@ -125,17 +125,17 @@ def test_the_tenant_can_not_be_forgotten(folder: Path, capsys: pytest.CaptureFix
         (["x", "--store", "s.db", "--tokenizer", "none", "--budget", "50"], "tokenizer"),
     ],
 )
-def test_what_can_not_be_done_is_said(
+def test_invalid_requests_are_reported(
     arguments: list[str], words: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     try:
         code = main(["search", *arguments])
     except SystemExit as end:
         code = int(str(end.code))
-    shown = capsys.readouterr()
+    captured = capsys.readouterr()
     assert code == 2
-    assert words in shown.err
-    assert "Traceback" not in shown.err
+    assert words in captured.err
+    assert "Traceback" not in captured.err
 
 
 def test_weights_come_from_the_config_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,7 +154,7 @@ def test_weights_come_from_the_config_file(folder: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.process
-def test_a_question_may_be_piped_in_and_be_anything(folder: Path) -> None:
+def test_any_query_may_be_piped_in(folder: Path) -> None:
     done = ran("search", "-", "--store", "s.db", "--json", cwd=folder, piped=b"receipt \xff\x00 " + b'"*' * 50_000)
     assert done.code == 0
     assert json.loads(done.out)["hits"][0]["file_path"] == "docs/travel.md"
@@ -163,11 +163,11 @@ def test_a_question_may_be_piped_in_and_be_anything(folder: Path) -> None:
     assert len(json.loads(done.out)["hits"]) == 3
 
 
-def test_texts_can_not_steer_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_do_not_reach_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "docs" / "evil.md").write_text("# \x1b[31mred\n\nzebra \x1b]0;title\x07 zebra\n", encoding="utf-8")
     assert main(["index", "docs", "--store", "s.db", "--embedder", "none", "-q"]) == 0
     capsys.readouterr()
     assert main(["search", "zebra", "--store", "s.db", "--full", "--explain"]) == 0
-    shown = capsys.readouterr().out
-    assert "⟪zebra⟫" in shown
-    assert "\x1b" not in shown
+    output = capsys.readouterr().out
+    assert "⟪zebra⟫" in output
+    assert "\x1b" not in output

@@ -1,4 +1,4 @@
-"""A weak model never makes the result worse than the words alone; a good one finds what no word does."""
+"""Fusion of lexical and vector scores: a weak model never makes results worse, a good one improves them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from spanwise.retrieval import search as search_module
 from spanwise.retrieval.fusion import VectorTrust, fused, vector_trust
 
 Vectors = NDArray[np.float32]
-TOPICS = 60  # documents, and axes of the model's space
+TOPICS = 60  # number of documents, and dimensions of the model
 QUESTIONS = 20
 SHARED = ("report", "office", "team", "monthly", "contact", "number", "system", "manager", "printer", "window")
 
 
 @cache
 def corpus() -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
-    """Give documents, three about each topic, and questions that one of the three answers a little better."""
+    """Return documents, three about each topic, and questions that one of the three answers slightly better."""
     chance = random.Random(7)
     documents, questions = [], []
     for number in range(TOPICS):
@@ -41,30 +41,30 @@ def corpus() -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
 
 
 def answered() -> NDArray[np.float64]:
-    """Give one where a document answers a question, else zero."""
+    """Return a matrix with 1 where a document answers a question, else 0."""
     found = np.zeros((QUESTIONS, TOPICS))
     found[range(QUESTIONS), range(0, TOPICS, 3)] = 1
     return found
 
 
 class Model:
-    """A model whose cosine between a question and a document anybody may decide."""
+    """A model with freely chosen cosines between questions and documents."""
 
     name = "model"
     dimension = TOPICS
 
     def __init__(self, cosines: NDArray[np.float64]) -> None:
-        """Take cosines by question and document: a question is its row, a document one of the axes."""
+        """Set the cosines by question and document: a question's vector is its row, a document's one of the axes."""
         self.cosines = cosines
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        known = {document.text: place for place, document in enumerate(corpus()[0])}
+        known = {document.text: index for index, document in enumerate(corpus()[0])}
         rows: Vectors = np.eye(TOPICS, dtype=np.float32)[[known[text] for text in texts]]
         return rows
 
     def embed_query(self, text: str) -> Vectors:
-        place = [question for question, _ in corpus()[1]].index(text)
-        row: Vectors = self.cosines[place].astype(np.float32)
+        index = [question for question, _ in corpus()[1]].index(text)
+        row: Vectors = self.cosines[index].astype(np.float32)
         return row
 
 
@@ -90,8 +90,8 @@ WEAK: dict[str, Callable[[], NDArray[np.float64]]] = {
 }
 
 
-class FixedShelf:
-    """Cosines as a model decided them, not bent to vectors of length one."""
+class FixedCosines:
+    """A reader with a model's exact cosines, not those of normalized vectors."""
 
     def __init__(self, reader: Any) -> None:
         self.reader = reader
@@ -113,12 +113,12 @@ class FixedShelf:
         return sorted(every.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
-def places(cosines: NDArray[np.float64] | None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Give the rank of each question's answer; one that isn't among twenty counts as the twentieth."""
+def ranks_of(cosines: NDArray[np.float64] | None, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the rank of each question's answer; 20 if it is not among the first twenty."""
     documents, questions = corpus()
     model = Model(cosines) if cosines is not None else None
     store = stored(documents, embedder=model)
-    kept = FixedShelf(store.reading(""))
+    kept = FixedCosines(store.reading(""))
     monkeypatch.setattr(store, "reading", lambda _: kept)
     monkeypatch.setattr(search_module, "embedder_of", lambda _: model)
     ranks = []
@@ -131,9 +131,9 @@ def places(cosines: NDArray[np.float64] | None, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.server
 @pytest.mark.parametrize("kind", WEAK)
 def test_a_weak_model_does_no_harm(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = places(None, monkeypatch)
-    with_model = places(WEAK[kind](), monkeypatch)
-    assert sum(rank == 0 for rank in alone) > QUESTIONS / 2  # the words find most of them
+    alone = ranks_of(None, monkeypatch)
+    with_model = ranks_of(WEAK[kind](), monkeypatch)
+    assert sum(rank == 0 for rank in alone) > QUESTIONS / 2  # terms alone find most of them
     for most in (1, 3, 5):
         assert sum(rank < most for rank in with_model) >= sum(rank < most for rank in alone), most
 
@@ -142,17 +142,17 @@ def test_a_weak_model_does_no_harm(kind: str, monkeypatch: pytest.MonkeyPatch) -
 def test_a_good_model_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(1)
     good = 0.6 * answered() + chance.normal(size=(QUESTIONS, TOPICS)) * 0.05
-    alone, with_model = places(None, monkeypatch), places(good, monkeypatch)
+    alone, with_model = ranks_of(None, monkeypatch), ranks_of(good, monkeypatch)
     assert sum(with_model) <= sum(alone)
 
 
-def test_the_words_of_a_question_in_another_language_say_nothing_of_the_model() -> None:
-    words, cosines = {key: 1.0 + key / 100 for key in range(20)}, {key: 0.5 - key / 100 for key in range(20)}
-    assert vector_trust(words, cosines, coverage=0.9) == (1, 0)
-    assert vector_trust(words, {key: -value for key, value in cosines.items()}, coverage=0.9) == (1, 1)
-    assert vector_trust({1: 2.0}, {1: 0.5}, coverage=0.9) == (1, 1)  # too few to tell
+def test_trust_in_the_model_depends_on_coverage() -> None:
+    lexical, cosines = {key: 1.0 + key / 100 for key in range(20)}, {key: 0.5 - key / 100 for key in range(20)}
+    assert vector_trust(lexical, cosines, coverage=0.9) == (1, 0)
+    assert vector_trust(lexical, {key: -value for key, value in cosines.items()}, coverage=0.9) == (1, 1)
+    assert vector_trust({1: 2.0}, {1: 0.5}, coverage=0.9) == (1, 1)  # too few to compare
     assert vector_trust({}, {}, coverage=0.0) == (0, 1)
-    little = vector_trust(words, cosines, coverage=0.1)
+    little = vector_trust(lexical, cosines, coverage=0.1)
     assert little.model == 1
     assert 0 < little.words < 0.1
 

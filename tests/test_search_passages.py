@@ -1,4 +1,4 @@
-"""Neighbours become one passage: no character twice, every character at its place; and never more than the budget."""
+"""Passages: neighbours are joined, no character is repeated, positions are exact, and the budget is kept."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ SIZES = {"simple": {"max_chars": 120}, "sentence": {"max_tokens": 40, "max_chars
 def all_found(document: Document, strategy: str, **options: Any) -> list[StoredChunk]:
     reader = stored([document], strategy=strategy, **options).reading("")
     found: list[StoredChunk] = reader.fetch(sorted(reader.rows))
-    parents = {one.record["parent_id"] for one in found}  # these are handed out, but never found
+    parents = {one.record["parent_id"] for one in found}  # these are fetched, but never found
     return [one for one in found if one.record["chunk_id"] not in parents]
 
 
 def units_of(found: Sequence[StoredChunk]) -> list[PassageUnit]:
-    """Rank chunks in the order in which they stand."""
-    chunks = [Ranked(one, 1 - place / 1000, Explanation(1 - place / 1000)) for place, one in enumerate(found)]
+    """Return units with chunks ranked in document order."""
+    scores = [1 - index / 1_000_000 for index in range(len(found))]  # all near the best: neighbours of half of it join
+    chunks = [Ranked(one, score, Explanation(score)) for one, score in zip(found, scores, strict=True)]
     return as_units(chunks, {})
 
 
@@ -45,19 +46,19 @@ def ranges(passage: Passage) -> tuple[int, int]:
     return passage.source_offset(0), passage.source_offset(len(passage.text) - 1) + 1
 
 
-def assert_lawful(document: Document, taken: Sequence[CutPassage]) -> None:
-    """Every passage is text of the document, in order, and none shares a character with another."""
-    covered = sorted(ranges(one.passage) for one in taken)
+def assert_lawful(document: Document, passages: Sequence[CutPassage]) -> None:
+    """Assert that every passage is text of the document, in order, and that passages don't overlap."""
+    covered = sorted(ranges(one.passage) for one in passages)
     assert all(before[1] <= after[0] for before, after in pairwise(covered))
-    ids = [name for one in taken for unit in one.passage.units for name in unit.chunk_ids]
+    ids = [name for one in passages for unit in one.passage.units for name in unit.chunk_ids]
     assert len(ids) == len(set(ids))
-    for passage, start, end in taken:
+    for passage, start, end in passages:
         text, segments = passage.laid_out
         for segment in segments:
             assert text[segment.at : segment.until] == document.text[segment.start : segment.end]
         assert all(one.end <= other.start for one, other in pairwise(segments))
         gaps = [(one.until, other.at) for one, other in pairwise(segments)]
-        assert all(not text[one:other].strip() for one, other in gaps)  # what isn't the source's is white space
+        assert all(not text[one:other].strip() for one, other in gaps)  # text that is not in the source is white space
         if passage.is_verbatim(start, end):
             assert text[start:end] == document.text[passage.source_offset(start) : passage.source_offset(end - 1) + 1]
         units = passage.units
@@ -67,7 +68,7 @@ def assert_lawful(document: Document, taken: Sequence[CutPassage]) -> None:
 def leads_are_exact(document: Document, found: Sequence[StoredChunk]) -> bool:
     ranges = [(one.record["char_start"], one.record["char_end"]) for one in found]
     gaps = [document.text[before[1] : after[0]] for before, after in pairwise(ranges)]
-    return all(one.lead == gap for one, gap in zip(found[1:], gaps, strict=True))
+    return all(one.text_before == gap for one, gap in zip(found[1:], gaps, strict=True))
 
 
 def options_of(strategy: str) -> dict[str, Any]:
@@ -83,12 +84,12 @@ def test_neighbours_read_as_the_source(strategy: str, text: str, chosen: Any, sh
     found = all_found(document, strategy, **options_of(strategy))
     some = [one for one in found if chosen.random() <= share]
     chosen.shuffle(some)
-    taken = gathered(units_of(some), 1000)
-    assert_lawful(document, taken)
-    assert {name for one in taken for unit in one.passage.units for name in unit.chunk_ids} == {
+    passages = gathered(units_of(some), 1000)
+    assert_lawful(document, passages)
+    assert {name for one in passages for unit in one.passage.units for name in unit.chunk_ids} == {
         one.record["chunk_id"] for one in some
     }
-    scores = [one.passage.best.score for one in taken]
+    scores = [one.passage.best.score for one in passages]
     assert scores == sorted(scores, reverse=True)
 
 
@@ -116,35 +117,35 @@ def test_overlap_and_repeated_heads_are_not_repeated() -> None:
     found = all_found(document, "structure", max_tokens=60, target_tokens=35, min_tokens=1, overlap_tokens=12)
     assert any(piece["role"] == "overlap_prev" for one in found for piece in one.record["pieces"])
     assert any(piece["role"] == "context" for one in found for piece in one.record["pieces"])
-    (taken,) = gathered(units_of(found), 5)
-    assert taken.passage.text == text[5:]
-    assert taken.passage.text.count("| a | b |") == 1
+    (passage,) = gathered(units_of(found), 5)
+    assert passage.passage.text == text[5:]
+    assert passage.passage.text.count("| a | b |") == 1
 
 
-def test_a_sentence_over_a_page_break_keeps_its_places() -> None:
+def test_a_sentence_over_a_page_break_keeps_its_positions() -> None:
     pages = ["First page. It ends in the middle of a", "sentence that goes on here. Then one more. " * 8]
     document = spanwise.read_pages(pages, document_id="paged")
     found = all_found(document, "sentence", max_tokens=40, max_chars=120)
-    taken = gathered(units_of(found), 5)
-    assert_lawful(document, taken)
-    assert not taken[0].passage.is_verbatim(0, len(taken[0].passage.text))
-    assert "middle of a sentence that goes on" in taken[0].passage.text
+    passages = gathered(units_of(found), 5)
+    assert_lawful(document, passages)
+    assert not passages[0].passage.is_verbatim(0, len(passages[0].passage.text))
+    assert "middle of a sentence that goes on" in passages[0].passage.text
 
 
 def test_only_neighbours_are_joined() -> None:
     document = note("\n\n".join(f"# H{number}\n\nText number {number}." for number in range(6)), "note")
     found = all_found(document, "structure")
-    taken = gathered(units_of([found[place] for place in (4, 0, 2, 1)]), 5)
-    positions = [[unit.found.position for unit in one.passage.units] for one in taken]
+    passages = gathered(units_of([found[index] for index in (4, 0, 2, 1)]), 5)
+    positions = [[unit.found.position for unit in one.passage.units] for one in passages]
     assert positions == [[4], [0, 1, 2]]
-    assert taken[1].passage.best.found.position == 0
+    assert passages[1].passage.best.found.position == 0
 
 
 def test_a_limit_counts_passages_not_chunks() -> None:
     document = note("\n\n".join(f"# H{number}\n\nText number {number}." for number in range(9)), "note")
     found = all_found(document, "structure")
-    taken = gathered(units_of([found[place] for place in (0, 4, 1, 5, 8, 2)]), 2)
-    assert [[unit.found.position for unit in one.passage.units] for one in taken] == [[0, 1], [4, 5]]
+    passages = gathered(units_of([found[index] for index in (0, 4, 1, 5, 8, 2)]), 2)
+    assert [[unit.found.position for unit in one.passage.units] for one in passages] == [[0, 1], [4, 5]]
 
 
 @pytest.mark.slow
@@ -156,9 +157,9 @@ def test_a_budget_is_never_passed(tokenizer: str, text: str, chosen: Any, budget
     found = all_found(document, "structure", max_tokens=90)
     chosen.shuffle(found)
     counter: Tokenizer = tokenizer_of(tokenizer)
-    taken = within_budget(units_of(found), 1000, budget, counter, lambda _: [])
-    assert_lawful(document, taken)
-    texts = [passage.text[start:end] for passage, start, end in taken]
+    passages = within_budget(units_of(found), 1000, budget, counter, lambda _: [])
+    assert_lawful(document, passages)
+    texts = [passage.text[start:end] for passage, start, end in passages]
     assert sum(map(counter.count, texts)) <= budget
     assert all(text.strip() == text and text for text in texts if not text.startswith((" ", "\t")))
     assert bool(texts) == bool(found)
@@ -186,14 +187,14 @@ def test_of_a_sentence_that_is_too_long_the_part_that_answers_is_kept() -> None:
     assert tokenizer_of("cl100k").count(hit.normalized_text) <= 40
 
 
-def test_words_that_stand_nowhere_keep_none_from_being_marked() -> None:
+def test_missing_words_do_not_prevent_marks() -> None:
     filler = [note(f"# N{number}\n\nA duck on the pond of number{number}.", f"n{number}") for number in range(30)]
     filler += [note(f"# M{number}\n\nA swan by the lake of place{number}.", f"m{number}") for number in range(15)]
     (hit,) = spanwise.search("xylophone duck", stored(filler), limit=1)
     assert [hit.normalized_text[start:end] for start, end in hit.marks] == ["duck"]
 
 
-def test_parents_stand_once_for_their_chunks() -> None:
+def test_a_parent_replaces_its_chunks_once() -> None:
     document = note("\n\n".join(f"Paragraph {number} about zebras." for number in range(4)), "note")
     reader = stored([document], strategy="fixed", max_tokens=20, target_tokens=16, min_tokens=1).reading("")
     children = reader.fetch(sorted(reader.rows))[:3]
@@ -205,7 +206,7 @@ def test_parents_stand_once_for_their_chunks() -> None:
         "", children[0].source,
     )  # fmt: skip
     adopted = [
-        StoredChunk(one.key, "note", one.position, {**one.record, "parent_id": "parent"}, one.lead, one.source)
+        StoredChunk(one.key, "note", one.position, {**one.record, "parent_id": "parent"}, one.text_before, one.source)
         for one in children
     ]
     chunks = [Ranked(one, 1.0, Explanation(1.0)) for one in adopted]
@@ -213,8 +214,8 @@ def test_parents_stand_once_for_their_chunks() -> None:
     (unit,) = as_units(chunks, {"parent": parent})
     assert unit.is_parent
     assert unit.chunk_ids == tuple(one.record["chunk_id"] for one in children)
-    (taken,) = gathered([unit], 5)
-    assert taken.passage.text == whole
+    (passage,) = gathered([unit], 5)
+    assert passage.passage.text == whole
     assert len(as_units(chunks, {})) == len(adopted)
 
 

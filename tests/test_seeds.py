@@ -1,4 +1,4 @@
-"""Acceptance cases: what `fixed` and `structure` were asked for, on texts of exact size."""
+"""Acceptance tests of `fixed` and `structure` on texts of exact size."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = ("day", "night", "water", "fire", "house", "road", "city", "river", "sto
 
 
 def sentence(size: int, tokenizer: Tokenizer) -> str:
-    """Write a sentence of exactly so many tokens."""
+    """Return a sentence of exactly `size` tokens."""
     words = ["The"]
     for word in cycle(WORDS):
         text = " ".join(words) + "."
@@ -28,20 +28,20 @@ def sentence(size: int, tokenizer: Tokenizer) -> str:
 
 
 def paragraph(size: int, tokenizer: Tokenizer, of: int = 10) -> str:
-    """Write a paragraph of exactly so many tokens, in sentences of `of` tokens."""
+    """Return a paragraph with an exact number of tokens, in sentences of `of` tokens."""
     text = " ".join([sentence(of, tokenizer)] * (size // of))
     assert tokenizer.count(text) == size
     return text
 
 
 def overlap(chunk: Chunk) -> str:
-    """Give what a chunk repeats of the one before."""
+    """Return the text that a chunk repeats from the previous one."""
     pieces = [piece for piece in chunk.pieces if piece.role == "overlap_prev"]
     return chunk.document.text[pieces[0].start : pieces[-1].end] if pieces else ""
 
 
 def checked(document: Document, strategy: str, tokenizer: Tokenizer, limit: int) -> tuple[Chunk, ...]:
-    """Chunk with the strategy's own sizes; the laws hold, and a second run gives the same ids."""
+    """Chunk with default sizes; assert the laws and the same ids in a second run."""
     chunks = spanwise.chunk(document, strategy, tokenizer)
     records = [chunk.to_dict() for chunk in chunks]
     assert broken_laws(document, records, tokenizer, limit) == []
@@ -174,7 +174,7 @@ SEVEN = [
 @pytest.mark.parametrize(("make", "types"), SEVEN, ids=lambda value: getattr(value, "__name__", ""))
 def test_structure_number_types_limits_and_ids(make: Make, types: list[str], tokenizer: Tokenizer) -> None:
     chunks = checked(make(tokenizer), "structure", tokenizer, 900)
-    if make is not large_table or tokenizer.name == "words":  # its rows have other sizes in other tokens
+    if make is not large_table or tokenizer.name == "words":  # its rows have other sizes in other tokenizers
         assert [chunk.chunk_type for chunk in chunks] == types
     assert {chunk.chunk_type for chunk in chunks} == set(types)
     again = spanwise.chunk(make(tokenizer), "structure", tokenizer)
@@ -223,7 +223,7 @@ def test_structure_links_and_page_of_a_wiki_page(tokenizer: Tokenizer) -> None:
     assert chunk.navigation["url"].startswith("https://wiki.example.org/onboarding#:~:text=Ask%20the%20desk.")
 
 
-def test_structure_pages_are_known(tokenizer: Tokenizer) -> None:
+def test_structure_chunks_have_their_page(tokenizer: Tokenizer) -> None:
     chunks = spanwise.chunk(paged(tokenizer), tokenizer=tokenizer)
     assert [chunk.page_start for chunk in chunks] == [1, 1, 2, 2]
     assert [chunk.page_end for chunk in chunks] == [1, 1, 2, 2]

@@ -1,4 +1,4 @@
-"""`sentence`: the examples it was asked for, page breaks anywhere, and long runs of tiny pages."""
+"""The `sentence` strategy: the specified examples, page breaks anywhere, and long runs of tiny pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXTS = st.lists(
 
 
 def chunked(pages: list[str], tokenizer: str = "words", **options: Any) -> tuple[Chunk, ...]:
-    """Chunk pages; every law holds, and `check` finds nothing."""
+    """Chunk pages; assert every law and that `check` finds nothing."""
     document = spanwise.read_pages(pages)
     chunks = spanwise.chunk(document, "sentence", tokenizer, **options)
     records = [chunk.to_dict() for chunk in chunks]
@@ -41,7 +41,7 @@ def cores(chunks: tuple[Chunk, ...]) -> list[str]:
     return [chunk.normalized_text for chunk in chunks]
 
 
-# the examples of the document that describes the strategy
+# the examples of the strategy's specification
 
 
 def test_a_simple_page() -> None:
@@ -68,8 +68,8 @@ def test_a_long_span_is_cut_in_the_middle() -> None:
 
 
 def test_a_long_span_is_cut_at_a_word() -> None:
-    words = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda and so on (continues)"
-    assert cores(chunked([words], "approx", max_tokens=16)) == [
+    text = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda and so on (continues)"
+    assert cores(chunked([text], "approx", max_tokens=16)) == [
         "alpha beta gamma delta epsilon zeta eta",
         "theta iota kappa lambda and so on (continues)",
     ]
@@ -131,8 +131,8 @@ def test_the_chunks_as_another_system_reads_them() -> None:
 
 @given(TEXTS, st.lists(st.integers(0, 2000), max_size=12), st.sampled_from([16, 20, 60, 500]), st.data())
 @settings(max_examples=250, deadline=None)
-def test_any_page_breaks_keep_the_text(text: str, places: list[int], max_tokens: int, data: st.DataObject) -> None:
-    cuts = sorted(place % (len(text) + 1) for place in places)
+def test_any_page_breaks_keep_the_text(text: str, positions: list[int], max_tokens: int, data: st.DataObject) -> None:
+    cuts = sorted(position % (len(text) + 1) for position in positions)
     pages = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     tokenizer = data.draw(st.sampled_from(["cl100k", "words", "approx"]))
     max_chars = data.draw(st.sampled_from([1, 30, 100, 1000]))
@@ -142,9 +142,9 @@ def test_any_page_breaks_keep_the_text(text: str, places: list[int], max_tokens:
 
 @given(st.lists(st.integers(0, 4000), max_size=8))
 @settings(max_examples=60, deadline=None)
-def test_prose_cut_anywhere_is_mended(places: list[int]) -> None:
+def test_prose_cut_anywhere_is_mended(positions: list[int]) -> None:
     text = " ".join(f"Sentence {number} goes on and on, over any page that it meets." for number in range(60))
-    cuts = sorted({text.find(" ", place % len(text)) for place in places} - {-1})
+    cuts = sorted({text.find(" ", position % len(text)) for position in positions} - {-1})
     pages = [text[start:end].strip() for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
     joined = " ".join(cores(chunked(pages, "cl100k")))
     assert joined == text
@@ -169,7 +169,7 @@ def test_many_tiny_pages(page: str, options: dict[str, Any]) -> None:
 
 
 def promises_broken(pages: list[str], made_with: dict[str, Any], **checked_with: Any) -> list[str]:
-    """Chunk with some options, and say what is broken under others."""
+    """Chunk with some options and return the findings under others."""
     document = spanwise.read_pages(pages)
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "sentence", "words", **made_with)]
     findings = spanwise.check(records, document, "words", **checked_with)
@@ -184,22 +184,22 @@ def promises_broken(pages: list[str], made_with: dict[str, Any], **checked_with:
         ({"max_chars": 60, "overlap_ratio": 0.5}, {"max_chars": 60}, "more than twice what overlap_ratio asks for"),
     ],
 )
-def test_check_knows_the_promises(made_with: dict[str, Any], checked_with: dict[str, Any], reason: str) -> None:
+def test_check_tests_the_promises(made_with: dict[str, Any], checked_with: dict[str, Any], reason: str) -> None:
     text = " ".join(f"Sentence {number} of many words." for number in range(6))
     assert promises_broken([text], made_with, **made_with) == []
-    assert any(reason in said for said in promises_broken([text], made_with, **checked_with))
+    assert any(reason in finding for finding in promises_broken([text], made_with, **checked_with))
 
 
 def test_check_finds_a_figure_that_does_not_close() -> None:
     document = spanwise.read_pages(["Before. <figure>f</figure> After."])
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "window", "words", template="plain")]
-    said = spanwise.check([{**record, "strategy": "sentence"} for record in records], document, "words")
-    assert [finding.reason for finding in said if finding.rule == "promise"] == ["a figure doesn't close its chunk"]
+    findings = spanwise.check([{**record, "strategy": "sentence"} for record in records], document, "words")
+    assert [finding.reason for finding in findings if finding.rule == "promise"] == ["a figure doesn't close its chunk"]
 
 
-def test_check_finds_a_sentence_that_is_cut_though_it_fits() -> None:
+def test_check_finds_a_sentence_cut_although_it_fits() -> None:
     document = spanwise.read_pages(["First one. This sentence is cut in two. Last."])
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, "simple", "words", max_chars=27)]
-    said = spanwise.check([{**record, "strategy": "sentence"} for record in records], document, "words")
-    reasons = [finding.reason for finding in said if finding.rule == "promise"]
+    findings = spanwise.check([{**record, "strategy": "sentence"} for record in records], document, "words")
+    reasons = [finding.reason for finding in findings if finding.rule == "promise"]
     assert reasons == ["a sentence of 6 tokens is cut, though 500 would fit"]

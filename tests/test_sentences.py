@@ -21,7 +21,7 @@ KNOWN_ERRORS = {"en": 2, "pl": 4, "de": 2, "ru": 1, "zh": 10, "ja": 8}
 
 
 def unmarked(passage: str) -> tuple[str, set[int]]:
-    """Return a passage without its marks, and where they stood; `⏎` stands for a line break."""
+    """Return a passage without its marks, and their positions; `⏎` stands for a line break."""
     parts = passage.replace("⏎", "\n").split("┃")
     starts, position = set(), 0
     for part in parts[:-1]:
@@ -38,7 +38,7 @@ def marked(text: str, language: str = "en") -> str:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_marked_passages(language: str) -> None:
-    """The tricky passages are cut as a reader would cut them, but for a known number of places."""
+    """Difficult passages are cut as a reader would cut them, except for a known number of errors."""
     passages = (PASSAGES / f"{language}.txt").read_text(encoding="utf-8").splitlines()
     assert len(passages) >= 25
     errors, report = 0, ""
@@ -74,21 +74,21 @@ def test_lines_and_marks(passage: str) -> None:
 
 
 def test_text_without_capitals_is_cut_before_lower_case() -> None:
-    """A long text in lower case is cut after its marks, a short stretch isn't."""
+    """A long lower-case text is cut after its punctuation, a short one isn't."""
     sentence = "the notes are due in december 2027, e.g. in new york. "
     assert len(sentence_starts(sentence * 10, 0, len(sentence) * 10)) == 9
     assert sentence_starts(sentence * 2, 0, len(sentence) * 2) == []
 
 
 def test_bracket_ends_after_400_characters() -> None:
-    """A closed bracket keeps its sentences together, an endless one doesn't."""
+    """A closed bracket keeps its sentences together, one that is too long doesn't."""
     assert marked("「あ。い。」う。") == "「あ。い。」┃う。"
     assert marked("「あ。い。") == "「あ。┃い。"
     assert "。┃い" in marked("「あ。い" + "う" * 400 + "」")
 
 
 def test_unknown_language_follows_the_english_rules() -> None:
-    """No language name is refused: a guess must not stop the work."""
+    """No language name is rejected: a guess must not cause an error."""
     text = "Dr. Smith came. He left."
     assert sentence_starts(text, 0, len(text), "fr") == sentence_starts(text, 0, len(text), "en") == [16]
 
@@ -156,7 +156,7 @@ def test_starts_are_ordered_inside_and_whole(text: str, language: str, data: st.
 
 @given(TEXTS, st.sampled_from(LANGUAGES))
 def test_only_the_window_and_a_little_before_is_read(text: str, language: str) -> None:
-    """What stands behind the window, or far before it, changes nothing."""
+    """Text after the window, or far before it, changes nothing."""
     before, after = "「“( x. Y" * 20, "」”) x. Y" * 20
     context = "0123456789" * 4
     alone = sentence_starts(context + text, len(context), len(context + text), language)
@@ -230,7 +230,7 @@ HOSTILE = [
 
 @pytest.mark.process
 def test_time_is_linear() -> None:
-    """A fifth of a million characters of anything take a moment; were it quadratic, they would take hours."""
+    """200,000 characters of anything are fast; quadratic time would take hours."""
     program = (
         "from spanwise.text.sentences import sentence_starts\n"
         f"for unit in {HOSTILE!r}:\n"

@@ -1,4 +1,4 @@
-"""What is in force for a file: defaults, config files, their entries for some files, flags; and where it was said."""
+"""Effective settings of a file: defaults, config files, entries for matching files, flags; and their origins."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def shown(capsys: Captured, *arguments: str) -> dict[str, tuple[Any, str]]:
-    """Give what `spanwise config` says is in force, with where it was said."""
+def effective(capsys: Captured, *arguments: str) -> dict[str, tuple[Any, str]]:
+    """Return the effective settings from `spanwise config`, with their origins."""
     assert main(["config", *arguments, "--json"]) == 0
     values = orjson.loads(capsys.readouterr().out)["values"]
     return {name: (value["value"], value["origin"]) for name, value in values.items()}
 
 
 def refusal(capsys: Captured, config: str | bytes, name: str = "spanwise.toml", path: str = "docs/a.md") -> str:
-    """Chunk a file under a config file that is wrong, and give what is said."""
+    """Chunk a file with an invalid config file and return the error message."""
     files(Path(), {name: config})
     code = main(["chunk", path])
     out, err = capsys.readouterr()
@@ -62,7 +62,7 @@ def refusal(capsys: Captured, config: str | bytes, name: str = "spanwise.toml", 
 
 
 def test_without_a_config_file_all_is_default(capsys: Captured) -> None:
-    values = shown(capsys, "docs/a.md")
+    values = effective(capsys, "docs/a.md")
     assert values["strategy"] == ("structure", "default")
     assert values["tokenizer"] == ("cl100k", "default")
     assert values["max_tokens"] == (900, "default")
@@ -70,9 +70,9 @@ def test_without_a_config_file_all_is_default(capsys: Captured) -> None:
     assert set(values) == {"strategy", "tokenizer", *STRATEGIES["structure"].options.__dataclass_fields__}
 
 
-def test_each_value_knows_where_it_was_said(folder: Path, capsys: Captured) -> None:
+def test_each_value_has_its_origin(folder: Path, capsys: Captured) -> None:
     files(folder, {"spanwise.toml": CONFIG})
-    values = shown(capsys, "notes/deep/c.md", "--overlap-ratio", "0.1")
+    values = effective(capsys, "notes/deep/c.md", "--overlap-ratio", "0.1")
     assert values["strategy"] == ("fixed", "spanwise.toml [notes/**]")
     assert values["tokenizer"] == ("words", "spanwise.toml [notes/deep/*.md]")
     assert values["max_tokens"] == (100, "spanwise.toml [notes/deep/*.md]")
@@ -84,10 +84,10 @@ def test_each_value_knows_where_it_was_said(folder: Path, capsys: Captured) -> N
 
 def test_entries_hold_only_for_files_that_match(folder: Path, capsys: Captured) -> None:
     files(folder, {"spanwise.toml": CONFIG})
-    assert shown(capsys, "docs/a.md")["strategy"] == ("structure", "default")
-    assert shown(capsys, "docs/a.md")["max_tokens"] == (512, "spanwise.toml")
-    assert shown(capsys, "notes/b.md")["max_tokens"] == (512, "spanwise.toml")
-    assert shown(capsys)["meta.team"] == ("hr", "spanwise.toml")
+    assert effective(capsys, "docs/a.md")["strategy"] == ("structure", "default")
+    assert effective(capsys, "docs/a.md")["max_tokens"] == (512, "spanwise.toml")
+    assert effective(capsys, "notes/b.md")["max_tokens"] == (512, "spanwise.toml")
+    assert effective(capsys)["meta.team"] == ("hr", "spanwise.toml")
 
 
 def test_chunks_are_made_by_what_is_in_force_for_their_file(folder: Path, capsys: Captured) -> None:
@@ -99,7 +99,7 @@ def test_chunks_are_made_by_what_is_in_force_for_their_file(folder: Path, capsys
     assert {record["tenant_id"] for record in made.values()} == {"acme"}
     assert made["docs/a.md"]["metadata"]["extra"] == {"team": "hr"}
     assert made["notes/deep/c.md"]["metadata"]["extra"] == {"team": "it"}
-    assert made["notes/deep/c.md"]["token_count"] == 3  # `# C Text.` in words
+    assert made["notes/deep/c.md"]["token_count"] == 3  # the words of `# C Text.`
 
 
 def test_the_command_line_wins_over_everything(folder: Path, capsys: Captured) -> None:
@@ -114,8 +114,8 @@ def test_the_command_line_wins_over_everything(folder: Path, capsys: Captured) -
 
 def test_an_option_of_another_strategy_does_not_concern_the_chosen_one(folder: Path, capsys: Captured) -> None:
     files(folder, {"spanwise.toml": 'strategy = "fixed"\noverlap_ratio = 0.2\n'})
-    assert "overlap_ratio" in shown(capsys)
-    assert "overlap_ratio" not in shown(capsys, "--strategy", "structure")
+    assert "overlap_ratio" in effective(capsys)
+    assert "overlap_ratio" not in effective(capsys, "--strategy", "structure")
     assert main(["chunk", "docs/a.md", "--strategy", "structure", "-q"]) == 0
 
 
@@ -127,12 +127,12 @@ def test_an_option_beside_or_after_the_strategy_must_be_one_of_its_own() -> None
     assert in_force([Layer("far", {"strategy": "fixed", "overlap_ratio": 0.2}), Layer("near", {"strategy": "simple"})])
 
 
-def test_the_last_entry_that_speaks_wins(folder: Path, capsys: Captured) -> None:
+def test_the_last_matching_entry_wins(folder: Path, capsys: Captured) -> None:
     one, two = ('[[files]]\nglob = "docs/"\nmax_tokens = 100\n', '[[files]]\nglob = "*.md"\nmax_tokens = 200\n')
     files(folder, {"spanwise.toml": one + two})
-    assert shown(capsys, "docs/a.md")["max_tokens"] == (200, "spanwise.toml [*.md]")
+    assert effective(capsys, "docs/a.md")["max_tokens"] == (200, "spanwise.toml [*.md]")
     files(folder, {"spanwise.toml": two + one})
-    assert shown(capsys, "docs/a.md")["max_tokens"] == (100, "spanwise.toml [docs/]")
+    assert effective(capsys, "docs/a.md")["max_tokens"] == (100, "spanwise.toml [docs/]")
 
 
 @pytest.mark.parametrize(
@@ -145,27 +145,27 @@ def test_the_last_entry_that_speaks_wins(folder: Path, capsys: Captured) -> None
 )  # fmt: skip
 def test_globs_are_like_those_of_gitignore(glob: str, matches: bool, folder: Path, capsys: Captured) -> None:
     files(folder, {"spanwise.toml": f'[[files]]\nglob = "{glob}"\nmax_tokens = 77\n'})
-    assert (shown(capsys, "notes/deep/c.md")["max_tokens"][0] == 77) is matches
+    assert (effective(capsys, "notes/deep/c.md")["max_tokens"][0] == 77) is matches
 
 
 @pytest.mark.parametrize("path", ["b.md", "./b.md", "../notes/b.md", "{}/notes/b.md"])
-def test_globs_are_seen_from_the_config_file(
+def test_globs_are_relative_to_the_config_file(
     path: str, folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files(folder, {"spanwise.toml": CONFIG})
     monkeypatch.chdir(folder / "notes")
-    assert shown(capsys, path.format(folder.as_posix()))["strategy"][0] == "fixed"
+    assert effective(capsys, path.format(folder.as_posix()))["strategy"][0] == "fixed"
 
 
 def test_globs_do_not_reach_above_the_config_file(folder: Path, capsys: Captured) -> None:
     files(folder, {"notes/spanwise.toml": '[[files]]\nglob = "*.md"\nmax_tokens = 77\n'})
-    assert shown(capsys, "notes/b.md", "--config", "notes/spanwise.toml")["max_tokens"][0] == 77
-    assert shown(capsys, "docs/a.md", "--config", "notes/spanwise.toml")["max_tokens"][0] == 900
+    assert effective(capsys, "notes/b.md", "--config", "notes/spanwise.toml")["max_tokens"][0] == 77
+    assert effective(capsys, "docs/a.md", "--config", "notes/spanwise.toml")["max_tokens"][0] == 900
 
 
-def test_defaults_bow_to_what_was_said(folder: Path, capsys: Captured) -> None:
+def test_defaults_adapt_to_settings(folder: Path, capsys: Captured) -> None:
     files(folder, {"spanwise.toml": "max_tokens = 100\n"})
-    values = shown(capsys)
+    values = effective(capsys)
     assert (values["target_tokens"][0], values["min_tokens"][0], values["overlap_tokens"][0]) == (100, 100, 50)
 
 
@@ -176,8 +176,8 @@ def test_include_and_exclude_hold_beside_those_of_the_command_line(folder: Path,
     assert made == {"docs/a.md", "notes/b.md"}
 
 
-def test_excluded_paths_in_a_config_file_are_seen_from_there(folder: Path, capsys: Captured) -> None:
-    """`spanwise chunk notes` and `spanwise chunk .` mean the same by `notes/deep/`."""
+def test_excluded_paths_are_relative_to_the_config_file(folder: Path, capsys: Captured) -> None:
+    """`notes/deep/` means the same for `spanwise chunk notes` and `spanwise chunk .`."""
     files(folder, {"spanwise.toml": 'exclude = ["notes/deep/"]\n'})
     for path in (".", "notes"):
         assert main(["chunk", path, "-q"]) == 0
@@ -186,14 +186,14 @@ def test_excluded_paths_in_a_config_file_are_seen_from_there(folder: Path, capsy
         assert "notes/b.md" in made
 
 
-def test_a_tokenizer_file_is_seen_from_the_config_file(
+def test_a_tokenizer_file_is_relative_to_the_config_file(
     folder: Path, word_piece: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "tokenizer.json").write_bytes(Path(word_piece).read_bytes())
     files(folder, {"spanwise.toml": 'tokenizer = "tokenizer.json"\n'})
     monkeypatch.chdir(folder / "docs")
     assert main(["chunk", "a.md", "-q"]) == 0
-    assert records(capsys.readouterr().out)[0]["token_count"] > 2  # two special tokens are always there
+    assert records(capsys.readouterr().out)[0]["token_count"] > 2  # two special tokens are always counted
 
 
 def test_a_dialect_may_be_set_for_all(folder: Path, capsys: Captured) -> None:
@@ -224,35 +224,35 @@ def test_a_pyproject_without_our_table_is_not_ours(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["tool = 5\n", "[project]\n", 'tool = "spanwise"\n', "tool = []\n"])
-def test_a_pyproject_that_says_nothing_to_us_breaks_nothing(text: str, folder: Path, capsys: Captured) -> None:
+def test_an_unrelated_pyproject_is_ignored(text: str, folder: Path, capsys: Captured) -> None:
     files(folder, {"pyproject.toml": text})
-    assert shown(capsys)["max_tokens"] == (900, "default")
+    assert effective(capsys)["max_tokens"] == (900, "default")
 
 
 def test_a_folder_or_a_dangling_link_of_that_name_is_no_config_file(folder: Path, capsys: Captured) -> None:
     (folder / "spanwise.toml").mkdir()
     (folder / "pyproject.toml").symlink_to("nowhere")
-    assert shown(capsys)["max_tokens"] == (900, "default")
+    assert effective(capsys)["max_tokens"] == (900, "default")
 
 
 def test_pyproject_holds_the_same_settings(folder: Path, capsys: Captured) -> None:
     text = '[tool.spanwise]\nmax_tokens = 300\n[[tool.spanwise.files]]\nglob = "docs/"\nstrategy = "fixed"\n'
     files(folder, {"pyproject.toml": text})
-    values = shown(capsys, "docs/a.md")
+    values = effective(capsys, "docs/a.md")
     assert values["strategy"] == ("fixed", "pyproject.toml [docs/]")
     assert values["max_tokens"] == (300, "pyproject.toml")
 
 
 def test_a_config_file_that_is_named_replaces_the_nearest(folder: Path, capsys: Captured) -> None:
     files(folder, {"spanwise.toml": "max_tokens = 300\n", "other/mine.toml": 'template = "tags"\n'})
-    values = shown(capsys, "--config", "other/mine.toml")
+    values = effective(capsys, "--config", "other/mine.toml")
     assert values["max_tokens"] == (900, "default")
     assert values["template"] == ("tags", "other/mine.toml")
 
 
 def test_a_byte_order_mark_is_no_error(folder: Path, capsys: Captured) -> None:
     files(folder, {"spanwise.toml": b"\xef\xbb\xbfmax_tokens = 300\r\n"})
-    assert shown(capsys)["max_tokens"][0] == 300
+    assert effective(capsys)["max_tokens"][0] == 300
 
 
 # --------------------------------------------------------------------------------------------------------- errors
@@ -296,7 +296,7 @@ def test_a_byte_order_mark_is_no_error(folder: Path, capsys: Captured) -> None:
         ('[[files]]\nglob = "docs/"\ninclude = ["*.md"]\n', "`include`"),
     ],
 )
-def test_a_wrong_config_file_is_told(config: str | bytes, words: str, capsys: Captured) -> None:
+def test_an_invalid_config_file_is_reported(config: str | bytes, words: str, capsys: Captured) -> None:
     assert words in refusal(capsys, config).splitlines()[0]
 
 
@@ -310,14 +310,14 @@ def test_a_wrong_config_file_is_told(config: str | bytes, words: str, capsys: Ca
         '[[files]]\nglob = "docs/"\nmax_tokens = 5\n',
     ],
 )
-def test_a_wrong_value_is_told_with_the_file_that_says_it(config: str, capsys: Captured) -> None:
+def test_an_invalid_value_is_reported_with_its_file(config: str, capsys: Captured) -> None:
     assert "spanwise.toml" in refusal(capsys, config)
 
 
 @pytest.mark.parametrize(
     "text", ["[tool]\nspanwise = 5\n", '[tool]\nspanwise = "spanwise"\n', "[tool]\nspanwise = []\n"]
 )
-def test_a_table_of_ours_that_is_none_is_told(text: str, capsys: Captured) -> None:
+def test_an_invalid_table_is_reported(text: str, capsys: Captured) -> None:
     assert "pyproject.toml" in refusal(capsys, text, "pyproject.toml")
 
 
@@ -326,12 +326,12 @@ def test_a_misspelt_setting_gets_a_hint(capsys: Captured) -> None:
 
 
 @pytest.mark.parametrize("name", ["nope.toml", "docs"])
-def test_a_config_file_that_is_not_there_is_told(name: str, capsys: Captured) -> None:
+def test_a_missing_config_file_is_reported(name: str, capsys: Captured) -> None:
     assert main(["chunk", "docs/a.md", "--config", name]) == 2
     assert f"error: `{name}` can't be opened (" in capsys.readouterr().err
 
 
-def test_dates_in_a_config_file_are_words_in_metadata(folder: Path, capsys: Captured) -> None:
+def test_dates_in_a_config_file_become_strings(folder: Path, capsys: Captured) -> None:
     files(folder, {"spanwise.toml": "meta = {updated_at = 2026-01-28T10:00:00Z}\n"})
     assert main(["chunk", "docs/a.md", "-q"]) == 0
     stamp = records(capsys.readouterr().out)[0]["metadata"]["updated_at"]
@@ -341,10 +341,10 @@ def test_dates_in_a_config_file_are_words_in_metadata(folder: Path, capsys: Capt
 # ------------------------------------------------------------------------------------------------------- in Python
 
 
-def test_settings_hold_what_was_said_and_no_defaults() -> None:
-    said = in_force([Layer("a", {"strategy": "fixed", "meta": {"x": 1}}), Layer("b", {"max_tokens": 50})])
-    assert said["max_tokens"] == Value(50, "b")
-    settings = settings_of(said)
+def test_settings_hold_given_values_and_no_defaults() -> None:
+    effective_settings = in_force([Layer("a", {"strategy": "fixed", "meta": {"x": 1}}), Layer("b", {"max_tokens": 50})])
+    assert effective_settings["max_tokens"] == Value(50, "b")
+    settings = settings_of(effective_settings)
     assert (settings.strategy, settings.tokenizer) == ("fixed", "cl100k")
     assert (dict(settings.options), dict(settings.metadata)) == ({"max_tokens": 50}, {"x": 1})
 
@@ -369,7 +369,7 @@ def test_every_option_of_every_strategy_is_a_setting(folder: Path) -> None:
 
 def test_paths_are_named_from_where_we_are(folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     files(folder, {"spanwise.toml": "max_tokens = 300\n"})
-    assert shown(capsys)["max_tokens"][1] == "spanwise.toml"
+    assert effective(capsys)["max_tokens"][1] == "spanwise.toml"
     monkeypatch.chdir(folder / "docs")
-    origin = shown(capsys)["max_tokens"][1]
+    origin = effective(capsys)["max_tokens"][1]
     assert Path(origin).samefile(folder / "spanwise.toml")

@@ -1,4 +1,4 @@
-"""The embedded store: what is no store, other versions, a full disk, writers that end suddenly, readers beside them."""
+"""The embedded store: invalid files, other versions, a full disk, killed writers, concurrent readers."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder to work in."""
+    """Return the working folder."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def told(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
+def run_command(capsys: Captured, *arguments: str) -> tuple[int, str, str]:
     """Run the command in this process."""
     code = main(list(arguments))
-    shown = capsys.readouterr()
-    assert "Traceback" not in shown.err
-    return code, shown.out, shown.err
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return code, captured.out, captured.err
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    """Give all files of a folder with what is in them."""
+    """Return the files of a folder with their contents."""
     return {path.name: path.read_bytes() if path.is_file() else None for path in sorted(folder.iterdir())}
 
 
@@ -60,7 +60,7 @@ def made(path: Path, *changes: StoreChange) -> Store:
 
 
 def damaged(path: Path, *statements: str) -> list[str]:
-    """Make a store, do something to it behind its back, and say what `verify` finds."""
+    """Make a store, change it with plain SQL, and return what `verify` finds."""
     made(path, document("a", "red fox", "grey wolf"), document("b", "bear")).close()
     connection = sqlite3.connect(path)
     for statement in statements:
@@ -111,12 +111,12 @@ NOT_STORES: list[tuple[Callable[[Path], Any], str]] = [
 
 @pytest.mark.parametrize(("make", "said"), NOT_STORES)
 @pytest.mark.parametrize("action", ["status", "list", "verify", "delete"])
-def test_what_is_no_store_is_told_and_left_as_it_is(
+def test_invalid_stores_are_reported_and_unchanged(
     make: Callable[[Path], Any], said: str, action: str, here: Path, capsys: Captured
 ) -> None:
     make(here / "x.db")
     before = contents(here)
-    code, out, err = told(capsys, "store", action, *(["an-id"] if action == "delete" else []), "--store", "x.db")
+    code, out, err = run_command(capsys, "store", action, *(["an-id"] if action == "delete" else []), "--store", "x.db")
     assert code in ({1, 2} if said == "damaged" else {2})
     assert said == "damaged" or re.search(said, out + err)
     assert contents(here) == before
@@ -125,13 +125,13 @@ def test_what_is_no_store_is_told_and_left_as_it_is(
 @pytest.mark.parametrize(
     ("make", "said"), [pair for pair in NOT_STORES if pair[1] not in {"is empty", "does not exist"}]
 )
-def test_index_does_not_write_over_what_is_no_store(
+def test_index_does_not_overwrite_other_files(
     make: Callable[[Path], Any], said: str, here: Path, capsys: Captured
 ) -> None:
     files(here, {"docs/a.md": "# A\n\nText.\n"})
     make(here / "x.db")
     before = contents(here)
-    code, _, err = told(capsys, "index", "docs", "--store", "x.db", "--embedder", "none")
+    code, _, err = run_command(capsys, "index", "docs", "--store", "x.db", "--embedder", "none")
     assert code == 2
     assert err.startswith("error: `x.db`")
     assert contents(here) == before
@@ -144,7 +144,7 @@ def test_a_store_without_a_folder_or_a_name_is_refused(tmp_path: Path) -> None:
                 open_store(name, create=create)
 
 
-def test_what_a_process_left_that_was_making_a_store_is_made_one(tmp_path: Path) -> None:
+def test_an_unfinished_new_store_is_completed(tmp_path: Path) -> None:
     for name, statements in {
         "a.db": ["PRAGMA journal_mode = WAL"],
         "b.db": ["PRAGMA page_size = 8192", "VACUUM"],
@@ -232,7 +232,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pyt
 # ── a full disk, and rights ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_and_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = made(tmp_path / "x.db")
     usual = schema.connected
 
@@ -257,8 +257,8 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.process
-def test_a_disk_that_fails_is_told(tmp_path: Path) -> None:
-    """No file may grow beyond some bytes: for SQLite that is a write that fails."""
+def test_a_failing_disk_is_reported(tmp_path: Path) -> None:
+    """A limit on the file size makes SQLite's writes fail."""
     files(tmp_path, {f"docs/{number}.md": f"# {number}\n\n{'word ' * 400}{number}\n" for number in range(100)})
     done = subprocess.run(
         [*COMMAND, "index", "docs", "--store", "x.db", "--json", "--embedder", "none"],
@@ -273,7 +273,7 @@ def test_a_disk_that_fails_is_told(tmp_path: Path) -> None:
 
 
 def test_what_may_not_be_written_can_be_read(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to all but their owner
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are accessible to their owner only
         folder = Path(name)
         files(folder, {"docs/a.md": "# A\n\nText.\n"})
         made(folder / "x.db").close()
@@ -281,16 +281,16 @@ def test_what_may_not_be_written_can_be_read(monkeypatch: pytest.MonkeyPatch, ca
         (folder / "x.db").chmod(0o444)
         folder.chmod(0o555)
         with without_rights():
-            code, out, _ = told(capsys, "store", "list", "--store", "x.db", "--json")
+            code, out, _ = run_command(capsys, "store", "list", "--store", "x.db", "--json")
             assert (code, orjson.loads(out)["document_id"]) == (0, "a")
-            assert told(capsys, "store", "verify", "--store", "x.db")[0] == 0
+            assert run_command(capsys, "store", "verify", "--store", "x.db")[0] == 0
             for command in (("index", "docs", "--embedder", "none"), ("store", "delete", "a")):
-                code, _, err = told(capsys, *command, "--store", "x.db")
+                code, _, err = run_command(capsys, *command, "--store", "x.db")
                 assert code == 2
                 assert "can't be written" in err
         (folder / "x.db").chmod(0o000)
         with without_rights():
-            code, _, err = told(capsys, "store", "list", "--store", "x.db")
+            code, _, err = run_command(capsys, "store", "list", "--store", "x.db")
             assert (code, "can't be opened" in err) == (2, True)
         folder.chmod(0o755)
 
@@ -308,7 +308,7 @@ with store.writing("", None) as writer:
 
 
 @pytest.mark.process
-def test_the_lock_of_a_killed_writer_vanishes_and_a_living_one_is_named(tmp_path: Path) -> None:
+def test_a_living_writer_is_named_and_a_killed_one_unlocked(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with subprocess.Popen([sys.executable, "-c", HOLDS, str(path)], stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -329,7 +329,7 @@ def test_the_lock_of_a_killed_writer_vanishes_and_a_living_one_is_named(tmp_path
 
 
 def test_one_writer_after_the_other(tmp_path: Path) -> None:
-    """Several threads write at once; each waits for its turn, and nothing is lost."""
+    """Several threads write at once; each waits for the lock, and nothing is lost."""
     store = made(tmp_path / "x.db")
     wrong: list[SpanwiseError] = []
 
@@ -353,7 +353,7 @@ def test_one_writer_after_the_other(tmp_path: Path) -> None:
 
 
 def test_readers_see_whole_states_while_a_writer_writes(tmp_path: Path) -> None:
-    """A document of ten equal chunks is replaced again and again: a reader always sees ten, all of one version."""
+    """A document of ten equal chunks is replaced repeatedly: a reader always sees ten, all of one version."""
     store = made(tmp_path / "x.db", document("a", *["fox version0"] * 10))
     over = threading.Event()
     seen: list[str] = []
@@ -391,7 +391,7 @@ def blocks(path: Path) -> list[tuple[int, int]]:
     return found
 
 
-def test_small_blocks_are_put_together_and_deserted_ones_go(tmp_path: Path) -> None:
+def test_small_blocks_are_merged_and_unused_ones_removed(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     store = made(path, document("first", "fox"))
     with store.writing("", MODEL) as writer:
@@ -484,21 +484,21 @@ def test_a_rare_type_is_found_among_many(tmp_path: Path, monkeypatch: pytest.Mon
         ("UPDATE vectors SET numbers = x'00'", "another number of rows"),
     ],
 )
-def test_verify_finds_what_contradicts_itself(statement: str, said: str, tmp_path: Path) -> None:
-    assert any(said in words for words in damaged(tmp_path / "x.db", statement))
+def test_verify_finds_contradictions(statement: str, said: str, tmp_path: Path) -> None:
+    assert any(said in finding for finding in damaged(tmp_path / "x.db", statement))
 
 
 def test_verify_on_the_command_line(here: Path, capsys: Captured) -> None:
     damaged(here / "x.db", "DELETE FROM contents WHERE chunk = 1")
-    code, out, err = told(capsys, "store", "verify", "--store", "x.db")
+    code, out, err = run_command(capsys, "store", "verify", "--store", "x.db")
     assert code == 1
     assert "violation: chunk 1 has no record" in out
     assert "hint:" in err
-    code, out, _ = told(capsys, "store", "verify", "--store", "x.db", "--json")
+    code, out, _ = run_command(capsys, "store", "verify", "--store", "x.db", "--json")
     assert (code, orjson.loads(out)["findings"][0]) == (1, "chunk 1 has no record")
 
 
-def test_a_record_that_is_damaged_is_told_when_it_is_fetched(tmp_path: Path) -> None:
+def test_a_damaged_record_is_reported_when_fetched(tmp_path: Path) -> None:
     damaged(tmp_path / "x.db", "UPDATE contents SET record = x'0102' WHERE chunk = 1")
     store = open_store(str(tmp_path / "x.db"))
     with pytest.raises(StoreError, match="damaged"):

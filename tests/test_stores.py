@@ -1,4 +1,4 @@
-"""What every store promises, whatever it is made of: one suite, a factory for each kind."""
+"""The contract of every store: one test suite, with a factory for each kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALL = Filters()
 
 @contextmanager
 def in_a_file(folder: Path) -> Iterator[Opening]:
-    """Give what opens one and the same embedded store, again and again."""
+    """Yield a function that opens the same embedded store every time."""
     opened: list[Store] = []
 
     def opening() -> Store:
@@ -40,7 +40,7 @@ def in_a_file(folder: Path) -> Iterator[Opening]:
 
 @contextmanager
 def on_a_server(_: Path) -> Iterator[Opening]:
-    """Give what opens one and the same store in a database of its own, again and again."""
+    """Yield a function that opens the same store in a new database every time."""
     with database() as address:
         opened: list[Store] = []
 
@@ -79,7 +79,7 @@ def commit(store: Store, *changes: StoreChange, tenant: str = "", removed: tuple
 
 
 def texts(store: Store, *terms: str, tenant: str = "", filters: Filters = ALL, limit: int = 50) -> list[str]:
-    """Give the texts that hold some of the terms."""
+    """Return the texts that contain any of the terms."""
     with store.reading(tenant) as reader:
         keys = [one.key for one in reader.lexical(terms, filters, limit)]
         return [found.record["normalized_text"] for found in reader.fetch(keys)]
@@ -116,7 +116,7 @@ def test_chunks_come_back_whole_and_in_the_order_of_the_keys(store: Store) -> No
         found = reader.fetch([wolf, 10**9, fox])
         assert [one.record["normalized_text"] for one in found] == ["grey wolf", "red fox"]
         assert [one.position for one in found] == [1, 0]
-        assert [one.lead for one in found] == ["\n\n", ""]
+        assert [one.text_before for one in found] == ["\n\n", ""]
         assert [one.key for one in found] == [wolf, fox]
         assert found[0].document_id == "a"
         assert found[0].source == source("a", title="Animals", language="en")
@@ -150,7 +150,7 @@ def test_the_most_promising_come_first_and_no_more_than_asked_for(store: Store) 
 
 
 def test_words_of_any_script_and_of_operators_are_only_words(store: Store) -> None:
-    words = [
+    terms = [
         "żółw",
         "東京",
         "препарат",
@@ -166,10 +166,10 @@ def test_words_of_any_script_and_of_operators_are_only_words(store: Store) -> No
         'say"so',
         "-",
     ]
-    commit(store, document("a", *words))
-    for word in words:
+    commit(store, document("a", *terms))
+    for word in terms:
         assert texts(store, word) == [word]
-    assert sorted(texts(store, *words)) == sorted(words)
+    assert sorted(texts(store, *terms)) == sorted(terms)
     assert texts(store, 'a"b', "(", "") == []
 
 
@@ -197,7 +197,7 @@ def test_chunks_without_a_vector_are_found_by_their_words(store: Store) -> None:
         assert reader.cosines(vector_of("red fox"), [fox.key]) == {}
 
 
-def test_parents_are_handed_out_but_never_found(store: Store) -> None:
+def test_parents_are_fetched_but_never_found(store: Store) -> None:
     parent = parent_entry("the whole story of the fox", 0, "a")
     child = entry("red fox", 0, name="a", parent=parent.chunk_id)
     commit(store, StoreChange(source("a"), (parent, child)))
@@ -305,7 +305,7 @@ FILTERED: dict[str, dict[str, Any]] = {
         (Filters(path="*/ż.md"), "c"),
         (Filters(path="docs/%"), ""),
         (Filters(path="DOCS/*"), ""),
-        (Filters(since="2026-01-11"), "a"),  # half past one in the morning, in UTC
+        (Filters(since="2026-01-11"), "a"),  # 01:30 in UTC
         (Filters(until="2026-01-10"), "b"),
         (Filters(since="2026-01-10", until="2026-01-10"), "b"),
         (Filters(since="2026-01-10T00:00:01Z"), "a"),
@@ -343,13 +343,13 @@ def test_a_date_that_is_none_is_refused(store: Store, filters: Filters) -> None:
             ask(store, "fox", filters=filters)
 
 
-def test_frequent_terms_are_not_asked_for_unless_there_are_no_others() -> None:
+def test_frequent_terms_are_skipped_unless_alone() -> None:
     assert selective_terms({"the": 90_000, "fox": 12, "wolf": 300}, 100_000) == ["fox", "wolf"]
-    assert selective_terms({"the": 90, "fox": 12}, 100) == ["fox", "the"]  # few chunks cost nothing
+    assert selective_terms({"the": 90, "fox": 12}, 100) == ["fox", "the"]  # few chunks are cheap
     assert selective_terms({"the": 90_000, "and": 80_000, "or": 70_000, "of": 95_000}, 100_000) == ["or"]
     assert selective_terms({"the": 4_000, "and": 3_000}, 5_000) == ["and", "the"]
     many = {f"w{number}": 90_000 - number for number in range(5)}
-    assert selective_terms(many, 1_000_000) == ["w4"]  # no query costs more than it may
+    assert selective_terms(many, 1_000_000) == ["w4"]  # the cost of a query is limited
     assert selective_terms({"fox": 12, "day": 9_000, "way": 9_500, "man": 9_900}, 100_000) == ["fox", "day"]
     assert selective_terms({"gone": 0}, 100_000) == [] == selective_terms({}, 0)
 
@@ -361,7 +361,7 @@ def test_a_document_changes_chunk_by_chunk(store: Store) -> None:
     commit(store, document("a", "one fox", "two wolves", "three whales"))
     with store.writing("", MODEL) as writer:
         one, two, three = writer.chunks("a")
-        assert (one.content_hash, one.words_hash, one.has_vector) == (hashed("one fox"), hashed("words one fox"), True)
+        assert (one.content_hash, one.terms_hash, one.has_vector) == (hashed("one fox"), hashed("words one fox"), True)
         moved = replace(entry("three whales", 2, name="moved"), terms=(), vector=None)
         change = StoreChange(
             source("a", "2", title="New"), (entry("new bear", 1),), ((three.key, moved),), (), (two.key,)
@@ -450,7 +450,7 @@ def test_a_query_of_another_dimension_is_refused(store: Store) -> None:
         store.reading("").nearest(np.ones(4, dtype=np.float32), ALL, 5)
 
 
-def test_what_was_committed_is_there_for_the_next_who_opens_it(opening: Opening) -> None:
+def test_commits_are_visible_after_reopening(opening: Opening) -> None:
     first = opening()
     commit(first, document("a", "fox"))
     second = opening()
@@ -462,7 +462,7 @@ def test_what_was_committed_is_there_for_the_next_who_opens_it(opening: Opening)
     assert "fox" not in near(second, "fox")
 
 
-def test_a_moment_holds_while_others_write(opening: Opening) -> None:
+def test_a_reader_has_a_snapshot_while_others_write(opening: Opening) -> None:
     first, writer = opening(), opening()
     commit(writer, document("a", "old fox"))
     with first.reading("") as reader:
@@ -475,7 +475,7 @@ def test_a_moment_holds_while_others_write(opening: Opening) -> None:
     assert texts(first, "fox") == ["new fox"] == near(first, "fox")
 
 
-def test_a_second_writer_waits_and_is_told_who_writes(opening: Opening) -> None:
+def test_a_second_writer_waits_and_names_the_first(opening: Opening) -> None:
     first, second = opening(), opening()
     with (
         first.writing("", MODEL) as writer,
@@ -508,25 +508,25 @@ STEP = st.tuples(st.sampled_from("abc"), st.sampled_from(("", "t")), st.lists(TE
 @pytest.mark.parametrize("kind", EACH_KIND)
 @settings(max_examples=25)
 @given(steps=st.lists(STEP, max_size=8))
-def test_a_store_is_what_was_last_written(
+def test_a_store_matches_its_last_writes(
     kind: str, steps: list[tuple[str, str, list[str], bool]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Replace and remove documents at random; the store is always the same as a dictionary of texts."""
+    """Replace and remove documents at random; the store always matches a dictionary of texts."""
     expected: dict[tuple[str, str], list[str]] = {}
     with KINDS[kind](tmp_path_factory.mktemp("store")) as opening:
         store = opening()
-        for name, tenant, said, vectors in steps:
+        for name, tenant, contents, vectors in steps:
             with store.writing(tenant, MODEL) as writer:
                 old = tuple(one.key for one in writer.chunks(name))
-                if said:
-                    change = document(name, *said, vectors=vectors)
+                if contents:
+                    change = document(name, *contents, vectors=vectors)
                     writer.commit([replace(change, deleted=old)])
-                    expected[tenant, name] = said
+                    expected[tenant, name] = contents
                 else:
                     writer.commit([], [name])
                     expected.pop((tenant, name), None)
         for tenant in ("", "t"):
-            own = [text for (owner, _), said in expected.items() if owner == tenant for text in said]
+            own = [text for (owner, _), contents in expected.items() if owner == tenant for text in contents]
             with store.reading(tenant) as reader:
                 statistics = reader.statistics(WORDS)
             assert statistics.chunks == len(own)

@@ -1,4 +1,4 @@
-"""Counts that are exact, maps that steer, and how often a text is encoded."""
+"""Tokenizers: exact counts, token maps, and how often a text is encoded."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ NAMES = ("cl100k", "o200k", "approx", "words")
 
 @cache
 def reference(name: str) -> Any:
-    """Give another implementation of the same encoding."""
+    """Return another implementation of the same encoding."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # it opens its own files in an old way
+        warnings.simplefilter("ignore", DeprecationWarning)  # it opens its own files with a deprecated API
         from bpe_openai import _bindings
 
     return _bindings.tokenizer_for_encoding(OPENAI[name])
 
 
 def demo_text(length: int = 0) -> str:
-    """Give the demo documents one after the other, again and again up to a length."""
+    """Return the concatenated demo documents, repeated up to a length."""
     text = "\n\n".join(path.read_text(encoding="utf-8") for path in DEMO)
     return "\n\n".join([text] * (1 + length // len(text)))[: length or None]
 
@@ -149,7 +149,7 @@ def test_approx_is_a_quarter_of_the_characters_rounded_up(text: str, expected: i
 @pytest.mark.parametrize(
     ("text", "expected"), [("", 0), ("  ", 0), ("ż", 1), (" a  b\nc\u00a0d\u2003e ", 5), ("日本語", 1), ("a\u200bb", 1)]
 )
-def test_words_are_what_stands_between_white_space(text: str, expected: int) -> None:
+def test_words_are_separated_by_white_space(text: str, expected: int) -> None:
     assert tokenizer_of("words").count(text) == expected
 
 
@@ -180,7 +180,7 @@ _ATOMS = [
 
 @st.composite
 def spans(draw: st.DrawFn) -> tuple[str, int, int]:
-    """Make a text of few or many kinds of pieces, long enough for shortcuts, and a span of it."""
+    """Draw a text of few or many kinds of pieces, long enough for shortcuts, and a span of it."""
     kinds = draw(st.lists(st.sampled_from(_ATOMS), min_size=1, max_size=12))
     rng = draw(st.randoms(use_true_random=False))
     often = [*kinds, *rng.sample(_ATOMS, 4), " ", "a"]
@@ -198,7 +198,7 @@ def test_exact_is_exact(drawn: tuple[str, int, int], joiner: str) -> None:
     for name in NAMES:
         tokenizer = tokenizer_of(name)
         tokens = TokenMap(text, tokenizer)
-        for _ in range(2):  # the second time the edges are known
+        for _ in range(2):  # the second time the edges are cached
             assert tokens.exact(start, end, joiner) == tokenizer.count(text[start:end] + joiner), name
 
 
@@ -424,7 +424,7 @@ def trained(kind: str) -> str:
 
 
 def saved(folder: Path, kind: str, *, hindered: bool = False) -> tuple[Path, Any]:
-    """Write a tokenizer.json, on request with truncation and padding; give its path and what it should count like."""
+    """Write a tokenizer.json, optionally with truncation and padding; return its path and a reference tokenizer."""
     tokenizer = HuggingFace.from_str(trained(kind))
     if hindered:
         tokenizer.enable_truncation(8)
@@ -531,7 +531,7 @@ def test_an_unknown_tokenizer_is_refused(name: Any) -> None:
 
 
 @pytest.mark.parametrize("thing", [None, 5, b"cl100k", object(), ["cl100k"]])
-def test_what_is_no_tokenizer_is_refused(thing: Any) -> None:
+def test_non_tokenizers_are_refused(thing: Any) -> None:
     with pytest.raises(OptionError) as caught:
         spanwise.chunk(spanwise.read_text("a"), tokenizer=thing)
     assert caught.value.subject == "tokenizer"
@@ -545,7 +545,7 @@ def test_a_tokenizer_is_built_once() -> None:
 
 
 class Counting:
-    """A tokenizer that notes how many characters it is given."""
+    """A tokenizer that records how many characters it is given."""
 
     def __init__(self, inner: Tokenizer, *, seams: bool = True) -> None:
         self.inner = inner

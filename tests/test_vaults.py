@@ -1,4 +1,4 @@
-"""A vault: links find their targets by path, name, alias and id; what leads nowhere is told."""
+"""Vaults: links are resolved by path, name, alias and id; unresolved ones are reported."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def vault(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def resolved(vault: Path, links: str, home: str = "a/Home.md") -> list[tuple[str | None, int | None, str | None]]:
-    (vault / home).write_text(f"# Home\n\n{links}\n", encoding="utf-8")
+def resolved(vault: Path, links: str, note: str = "a/Home.md") -> list[tuple[str | None, int | None, str | None]]:
+    (vault / note).write_text(f"# Home\n\n{links}\n", encoding="utf-8")
     found = spanwise.read_vault(vault).references
-    return [(one.target, one.block, one.problem) for one in found if one.source == home]
+    return [(one.target, one.block, one.problem) for one in found if one.source == note]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_links_find_their_target(vault: Path, link: str, target: str, block: int
         ("![[gone.png]]", "no such note"),
     ],
 )
-def test_links_that_lead_nowhere_are_told(vault: Path, link: str, problem: str) -> None:
+def test_unresolved_links_are_reported(vault: Path, link: str, problem: str) -> None:
     assert [found[2] for found in resolved(vault, link)] == [problem]
 
 
@@ -88,7 +88,7 @@ def test_incoming_links(vault: Path) -> None:
     assert found["a/Home.md"] == ()
 
 
-def test_block_ids_that_stand_twice_are_told(vault: Path) -> None:
+def test_duplicate_block_ids_are_reported(vault: Path) -> None:
     (vault / "twice.md").write_text("One. ^x\n\nTwo. ^x\n\n`code ^y`\n\nThree. ^y\n", encoding="utf-8")
     assert spanwise.read_vault(vault).repeated_ids == (("twice.md", "x", 2),)
 
@@ -100,22 +100,22 @@ def test_a_note_that_cant_be_read_fails_alone(vault: Path, capsys: pytest.Captur
     assert [error.rule for error in found.failed] == ["looks like a binary file, not like text"]
     assert not found.dangling
     assert main(["links", str(vault)]) == 1
-    shown = capsys.readouterr()
-    assert "2 links, 0 dangling" in shown.out
-    assert "broken.md" in shown.err
+    captured = capsys.readouterr()
+    assert "2 links, 0 dangling" in captured.out
+    assert "broken.md" in captured.err
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_non_folders_are_refused(tmp_path: Path) -> None:
     with pytest.raises(spanwise.UnreadableError, match="is not a folder"):
         spanwise.read_vault(tmp_path / "nowhere")
 
 
-def test_the_command_shows_what_leads_nowhere(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_shows_unresolved_links(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (vault / "home.md").write_text("[[Plan]] [[Nope]]\n", encoding="utf-8")
     assert main(["links", str(vault)]) == 0
-    shown = capsys.readouterr().out
-    assert "dangling: home.md: [[Nope]]: no such note" in shown
-    assert "4 notes, 2 links, 1 dangling" in shown
+    output = capsys.readouterr().out
+    assert "dangling: home.md: [[Nope]]: no such note" in output
+    assert "4 notes, 2 links, 1 dangling" in output
     assert main(["links", str(vault), "--json"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert lines[-1] == {"summary": {"notes": 4, "links": 2, "dangling": 1}}
@@ -123,7 +123,7 @@ def test_the_command_shows_what_leads_nowhere(vault: Path, capsys: pytest.Captur
 
 
 def test_records_carry_the_links_of_their_own_core() -> None:
-    """All links of a document in each record would make its records grow with its square."""
+    """All links of a document in each record would make the records grow quadratically."""
     text = "\n\n".join(f"# Żółw {n}\n\nSee [page {n}](p{n}) and [[Note {n}#Part^b|more]]." for n in range(300))
     document = spanwise.read_text(text)
     records = [chunk.to_dict() for chunk in spanwise.chunk(document)]

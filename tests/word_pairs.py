@@ -1,4 +1,4 @@
-"""Pairs of words: what one types and what stands in the text. Hard ones: vowels change, stems are irregular."""
+"""Pairs of a query word and a word in the text. Hard ones: vowels change, stems are irregular."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ APART = {
         страна странный|вода водитель|дом дама|пол поле|рука рукопись|город гордость
     """,
 }
-"""None of a pair may be found by the other."""
+"""Neither word of a pair may find the other."""
 
 WITHIN = {
     "zh": [
@@ -74,10 +74,10 @@ WITHIN = {
         ("猫", "吾輩は猫である"),
     ],
 }
-"""What one types, and a sentence that holds it."""
+"""A query, and a sentence that contains it."""
 
 
 def pairs(table: dict[str, str], language: str) -> list[tuple[str, str]]:
-    """Give the pairs of a language."""
+    """Return the pairs of a language."""
     found = [tuple(pair.split()) for line in table[language].split("\n") for pair in line.split("|") if pair.strip()]
     return [(first, second) for first, second in found]

@@ -13,6 +13,7 @@ from spanwise.errors import NO_VALUE, OptionError, did_you_mean
 SMALLEST_LIMIT: Final = 16
 _SIZES: Final = ("min_tokens", "target_tokens", "max_tokens", "parent_tokens")
 TEMPLATES: Final = ("plain", "tags", "breadcrumb")
+_JSON_TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 
 def option(
@@ -130,3 +131,26 @@ def _check_order(given: Mapping[str, Any]) -> None:
         if given[smaller] > given[larger]:
             rule = f"must be at most `{larger}` ({given[larger]})"
             raise OptionError(smaller, rule, value=given[smaller], hint=f"try {given[larger]}")
+
+
+def options_schema(options: type[Options]) -> dict[str, Any]:
+    """Return the properties of a JSON Schema for options: for each its type, default, description and valid values."""
+    return {item.name: _property(item) for item in fields(options)}
+
+
+def _property(item: Field[Any]) -> dict[str, Any]:
+    rules = item.metadata
+    kind = _JSON_TYPES[rules["kind"]]
+    found = {
+        "type": [kind, "null"] if item.default is None else kind, "default": item.default,
+        "description": rules["help"], "minimum": rules["low"], "maximum": rules["high"],
+        "enum": list(rules["choices"]) or None,
+    }  # fmt: skip
+    return {key: value for key, value in found.items() if value is not None or key == "default"}
+
+
+def value_text(value: Any) -> str:
+    """Return the value of an option as people write it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "none" if value is None else str(value)

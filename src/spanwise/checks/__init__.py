@@ -22,6 +22,7 @@ from spanwise.chunking.strategies import STRATEGIES, as_counted, strategy_of
 from spanwise.documents.document import Document
 from spanwise.errors import SpanwiseError
 from spanwise.options import options_of
+from spanwise.records.chunk import Chunk
 from spanwise.records.loaders import Recorded
 from spanwise.records.record import is_parent
 from spanwise.text.tokens import Tokenizer, tokenizer_of
@@ -33,12 +34,12 @@ Source = Callable[[Record], Document | None]
 
 
 def check(
-    records: Iterable[Record],
+    chunks: Iterable[Chunk | Record],
     source: Iterable[Document] | Document = (),
     tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
     **options: Any,
 ) -> tuple[Finding, ...]:
-    """Check records of chunks, and return violations and warnings.
+    """Check chunks or their records, and return violations and warnings.
 
     With the documents that they were made from as `source`, far more can be checked. `options` are those that the
     chunks were made with; the rest take the defaults of each record's own strategy.
@@ -51,6 +52,7 @@ def check(
         return CheckSettings(counting, strategy.name, options_of(strategy.options, options))
 
     checker = Checker(settings_for, (lambda record: documents.get(record["document_id"])) if documents else None)
+    records = (one.to_dict() if isinstance(one, Chunk) else one for one in chunks)
     findings = [
         finding for number, record in enumerate(records, 1) for finding in checker.findings(Recorded(number, record))
     ]
@@ -96,10 +98,8 @@ class Checker:
         dialect = self._dialect or dialect_of(record)
         if dialect:
             self._dialect_check = self._dialect_check or DIALECT_CHECKS[dialect](self._settings_for, self._source)
-            for finding in self._dialect_check.findings(record):
-                yield self._counted(finding._replace(place=recorded.number))
-            return
-        for finding in self._record_findings(record):
+        found = self._dialect_check.findings(record) if dialect else self._record_findings(record)
+        for finding in found:
             yield self._counted(finding._replace(place=recorded.number))
 
     def finish(self) -> Iterator[Finding]:
@@ -149,10 +149,8 @@ class Checker:
             core = record["char_start"], record["char_end"]
             opened.links.append(StatedLinks(record["chunk_id"], core, record["navigation"].get("url")))
         if not against_source and record["strategy"] in PROMISES:
-            before = opened.before.get(is_parent(record))
-            case = PromiseCheck(
-                record, before, opened.document, settings.tokenizer, settings.options, opened.nesting.parent
-            )
+            before, parent = opened.before.get(is_parent(record)), opened.nesting.parent
+            case = PromiseCheck(record, before, opened.document, settings.tokenizer, settings.options, parent)
             yield from PROMISES[record["strategy"]](case)
         cores = opened.cores.setdefault(is_parent(record), [])
         cores.extend((piece["start"], piece["end"]) for piece in record["pieces"] if piece["role"] == "core")

@@ -6,10 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from spanwise.checks.findings import Faults, Record, shortened
+from spanwise.checks.findings import Faults, Record, first_difference, shortened
 from spanwise.checks.graphemes import torn_character
 from spanwise.chunking.pieces import Piece
 from spanwise.chunking.strategies import STRATEGIES
+from spanwise.chunking.task import block_at
 from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document
 from spanwise.documents.span import without
 from spanwise.records.links.navigation import links_to, navigation_of
@@ -34,21 +35,20 @@ def source_faults(record: Record, document: Document, tokenizer: Tokenizer, limi
         (piece["joiner"] if index else "") + text[piece["start"] : piece["end"]] for index, piece in enumerate(pieces)
     )
     if full != record["full_text"]:
-        yield "provenance", f"full_text is not what the source says there: {_difference(record['full_text'], full)}"
+        stated, found = first_difference(record["full_text"], full)
+        yield "provenance", f"full_text is not what the source says there: {stated} instead of {found}"
     core = [piece for piece in pieces if piece["role"] == "core"]
     kinds = excluded_kinds(record["strategy"])
     for piece in core:
         for block in _touched(document, piece["start"], piece["end"]):
             low, high = max(block.start, piece["start"]), min(block.end, piece["end"])
             if block.kind in kinds and text[low:high].strip():
-                yield (
-                    "provenance",
-                    f"the core takes in a {block.kind}, which is no content: {shortened(text[low:high])}",
-                )
+                taken = shortened(text[low:high])
+                yield "provenance", f"the core takes in a {block.kind}, which is no content: {taken}"
     prefix = record["embedding_text"].removesuffix(record["full_text"])
     for edge in sorted({edge for piece in pieces for edge in (piece["start"], piece["end"])}):
-        if 0 < edge < len(text) and (torn := torn_character(text, edge, tokenizer, limit, prefix)):
-            yield "character", f"the cut at {edge} goes through a character: {shortened(torn)}"
+        if 0 < edge < len(text) and (split := torn_character(text, edge, tokenizer, limit, prefix)):
+            yield "character", f"the cut at {edge} goes through a character: {shortened(split)}"
     yield from _location_faults(record, document)
 
 
@@ -97,14 +97,7 @@ def wrong_links(document: Document, stated: Sequence[StatedLinks]) -> Iterator[t
 
 
 def _touched(document: Document, start: int, end: int) -> tuple[Block, ...]:
-    low = max(bisect_right(document.block_starts, start) - 1, 0)
-    return document.blocks[low : bisect_left(document.block_starts, end)]
-
-
-def _difference(stated: str, found: str) -> str:
-    offset = next((at for at, (left, right) in enumerate(zip(stated, found, strict=False)) if left != right), None)
-    offset = min(len(stated), len(found)) if offset is None else offset
-    return f"{shortened(stated[offset : offset + 20])} instead of {shortened(found[offset : offset + 20])}"
+    return document.blocks[block_at(document, start) : bisect_left(document.block_starts, end)]
 
 
 def coverage_faults(document: Document, strategy: str, cores: list[Range]) -> Faults:

@@ -49,3 +49,10 @@ class Finding(NamedTuple):
 def shortened(text: str, length: int = 40) -> str:
     """Return the beginning of a text, quoted."""
     return repr(text if len(text) <= length else text[:length] + "…")
+
+
+def first_difference(one: str, other: str) -> tuple[str, str]:
+    """Return the beginnings of two texts from the first character on where they differ, quoted."""
+    pairs = enumerate(zip(one, other, strict=False))
+    offset = next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+    return shortened(one[offset : offset + 20]), shortened(other[offset : offset + 20])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Final
 
-from spanwise.text.cuts import is_grapheme_boundary
+from spanwise.text.cuts import grapheme_starts, is_grapheme_boundary
 from spanwise.text.tokens import Tokenizer
 
 _WINDOW: Final = 4096  # a character that is longer fits into no chunk
@@ -17,20 +18,11 @@ def torn_character(text: str, cut: int, tokenizer: Tokenizer, limit: int | None,
     """
     if is_grapheme_boundary(text, cut) or text[cut - 1].isspace() or text[cut].isspace():
         return None
-    cluster = _cluster(text, cut)
-    fits = cluster is not None and (limit is None or tokenizer.count(prefix + cluster) <= limit)
-    return cluster if fits else None
-
-
-def _cluster(text: str, cut: int) -> str | None:
-    """Return the grapheme around a position; None where it reaches the edge of the window, and may go on."""
-    from pyuegc import EGC
-
     low, high = max(0, cut - _WINDOW), min(len(text), cut + _WINDOW)
-    reached = low
-    for cluster in EGC(text[low:high]):
-        end = reached + len(cluster)
-        if reached < cut < end:
-            return None if reached == low or end == high else str(cluster)
-        reached = end
-    return None
+    starts = [*grapheme_starts(text, low, high), high]
+    after = bisect_left(starts, cut)
+    start, end = starts[after - 1], starts[after]
+    if start == low or end in {cut, high}:  # it reaches the edge of the window, and may go on, or is not split
+        return None
+    fits = limit is None or tokenizer.count(prefix + text[start:end]) <= limit
+    return text[start:end] if fits else None

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from spanwise.checks.against_source import Range, coverage_faults, excluded_kinds
-from spanwise.checks.findings import Faults, Finding, Record, shortened
+from spanwise.checks.findings import Faults, Finding, Record, first_difference, shortened
 from spanwise.chunking.strategies import as_counted, strategy_of
 from spanwise.documents.document import Document
 from spanwise.documents.span import without
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.records.dialects import FIELDS_OF, SPEC_TYPES
-from spanwise.records.ids import sha256
+from spanwise.records.ids import chunk_id
 from spanwise.text.tokens import Tokenizer
 
 _CONFLUENCE_ID: Final = re.compile(
     r"(?P<prefix>[^:]+):(?P<page>.*):(?P<first>\d+)-(?P<last>\d+)(?:\.(?P<part>\d+))?\Z", re.DOTALL
 )
-
-
+_ID_FIELDS: Final = ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")
 _MARKS: Final = {
     "md_text": "spec-v1", "token_estimate": "spec-v1", "full_heading_hierarchy": "confluence",
     "page_title": "confluence", "note_id": "notes", "chunkType": "fixed-size", "page_num": "pages",
@@ -33,18 +33,6 @@ class CheckSettings(NamedTuple):
     tokenizer: Tokenizer
     strategy: str
     options: Any
-
-
-class DialectCheck(Protocol):
-    """A check of the records of a dialect, in order."""
-
-    def findings(self, record: Record) -> Iterator[Finding]:
-        """Check one record."""
-        ...
-
-    def finish(self) -> Iterator[Finding]:
-        """Check what can only be checked after the last record."""
-        ...
 
 
 def dialect_of(record: Record) -> str | None:
@@ -86,39 +74,65 @@ def _trim_faults(text: str, *, indented: bool) -> Faults:
         yield "trimmed", f"there is white space at its ends: {shortened(text[:20])} to {shortened(text[-20:])}"
 
 
-class _Documents:
-    """The documents of records, or the reason why one can't be read."""
-
-    def __init__(self, source: Callable[[Record], Document | None] | None) -> None:
-        self._source = source
-
-    def find(self, record: Record, strategy: str) -> tuple[Document | None, str | None]:
-        if self._source is None:
-            return None, None
-        try:
-            document = self._source(record)
-        except SpanwiseError as error:
-            return None, str(error).replace("\n", "; ")
-        if document is None:
-            return None, "its source is not there (--source FILE names it)"
-        return as_counted(document, strategy_of(strategy)), None
+def _foreign_line(text: str, source: str) -> str | None:
+    """Return the first line of a text that is not in the source."""
+    return next((line for line in text.splitlines() if line.strip() and line.strip() not in source), None)
 
 
-class SpecCheck:
-    """The check of `spec-v1`."""
+class DialectCheck(ABC):
+    """A check of the records of a dialect, in order."""
 
     def __init__(
         self, settings_for: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
     ) -> None:
         """Start before the first record."""
-        self._settings_for, self._documents = settings_for, _Documents(source)
+        self._settings_for, self._source = settings_for, source
         self._key: str | None = None
-        self._closed: set[str] = set()
-        self._document: Document | None = None
+        self._name = ""
         self._strategy = ""
-        self._end = 0
-        self._cores: list[Range] = []
+        self._document: Document | None = None
+        self._closed: set[str] = set()  # the documents that must not begin again
         self._ids: set[str] = set()
+        self._reached = -1  # by the cores so far: a position or a block
+        self._cores: list[Any] = []  # ranges, or texts where the dialect has no ranges
+
+    @abstractmethod
+    def findings(self, record: Record) -> Iterator[Finding]:
+        """Check one record."""
+
+    def finish(self) -> Iterator[Finding]:
+        """Close the last document."""
+        yield from self._close()
+
+    @abstractmethod
+    def _close(self) -> Iterator[Finding]:
+        """Check what can only be checked after the last record of a document."""
+
+    def _open_document(self, record: Record, key: str, name: str, settings: CheckSettings) -> Iterator[Finding]:
+        """Close the previous document and open the next if a record begins another one."""
+        if key == self._key:
+            return
+        yield from self._close()
+        if key in self._closed:
+            reason = "the chunks of this document don't stand together"
+            yield Finding("violation", "twice", reason, record["chunk_id"], name)
+        self._key, self._name, self._strategy = key, name, settings.strategy
+        self._document, self._ids, self._reached, self._cores = None, set(), -1, []
+        if self._source is None:
+            return
+        document, reason = None, "its source is not there (--source FILE names it)"
+        try:
+            document = self._source(record | {"document_id": key})
+        except SpanwiseError as error:
+            reason = str(error).replace("\n", "; ")
+        if document is None:
+            yield Finding("violation", "provenance", reason, record["chunk_id"], name)
+        else:
+            self._document = as_counted(document, strategy_of(settings.strategy))
+
+
+class SpecCheck(DialectCheck):
+    """The check of `spec-v1`."""
 
     def findings(self, record: Record) -> Iterator[Finding]:
         """Check one record."""
@@ -127,39 +141,13 @@ class SpecCheck:
             int: numbers, str: ("chunk_id", "document_id", "chunk_type", "md_text"), list: ("headings_path",),
         }  # fmt: skip
         faults = [*_missing(record, "spec-v1"), *_wrong_kinds(record, kinds)]
-        chunk, name = (
-            str(record.get("chunk_id")),
-            str(record.get("file_path") or record.get("source_url") or record.get("document_id")),
-        )
+        chunk = str(record.get("chunk_id"))
+        name = str(record.get("file_path") or record.get("source_url") or record.get("document_id"))
         if not faults:
             settings = self._settings_for(record)
-            yield from self._open_document(record, name, settings)
+            yield from self._open_document(record, record["document_id"], name, settings)
             faults += self._faults(record, settings)
         yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
-
-    def finish(self) -> Iterator[Finding]:
-        """Close the last document."""
-        yield from self._close()
-
-    def _open_document(self, record: Record, name: str, settings: CheckSettings) -> Iterator[Finding]:
-        if record["document_id"] == self._key:
-            return
-        yield from self._close()
-        if record["document_id"] in self._closed:
-            yield Finding(
-                "violation", "twice", "the chunks of this document don't stand together", record["chunk_id"], name
-            )
-        self._key, self._end, self._cores, self._strategy, self._ids = (
-            record["document_id"],
-            0,
-            [],
-            settings.strategy,
-            set(),
-        )
-        self._name = name
-        self._document, reason = self._documents.find(record, settings.strategy)
-        if reason:
-            yield Finding("violation", "provenance", reason, record["chunk_id"], name)
 
     def _close(self) -> Iterator[Finding]:
         if self._key is not None:
@@ -171,8 +159,7 @@ class SpecCheck:
 
     def _faults(self, record: Record, settings: CheckSettings) -> Faults:
         start, end, text = record["char_start"], record["char_end"], record["md_text"]
-        parts = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
-        if record["chunk_id"] != sha256(":".join(map(str, parts))):
+        if record["chunk_id"] != chunk_id(*(record[name] for name in _ID_FIELDS)):
             yield "identity", "chunk_id is not the hash of document, blocks and range"
         if record["chunk_id"] in self._ids:
             yield "identity", "chunk_id stands twice in this document"
@@ -182,9 +169,9 @@ class SpecCheck:
         if not 0 <= start < end or record["block_start_idx"] > record["block_end_idx"]:
             yield "provenance", f"[{start}:{end}] or its blocks are no range"
             return
-        if start < self._end:
-            yield "twice", f"the core starts at {start}, before the end of the one before it ({self._end})"
-        self._end = max(self._end, end)
+        if start < self._reached:
+            yield "twice", f"the core starts at {start}, before the end of the one before it ({self._reached})"
+        self._reached = max(self._reached, end)
         yield from _trim_faults(text, indented=record["chunk_type"] not in {"table", "quote"})
         count = settings.tokenizer.count(text)
         if count != record["token_estimate"] and settings.options.template == "plain":
@@ -210,7 +197,7 @@ class SpecCheck:
 
 
 def _made_of(text: str, source: str, cores: list[Range]) -> Faults:
-    """Check that a text holds the core, and around it only lines of the source."""
+    """Check that a text contains the core, and around it only lines of the source."""
     reached = 0
     for start, end in cores:
         core = source[start:end].strip()
@@ -218,31 +205,17 @@ def _made_of(text: str, source: str, cores: list[Range]) -> Faults:
         if found < reached:
             yield "provenance", f"the text doesn't hold what the source says at {start}: {shortened(core)}"
             return
-        for line in text[reached:found].splitlines():
-            if line.strip() and line.strip() not in source:
-                yield "provenance", f"something stands in the text that the source doesn't say: {shortened(line)}"
-                return
+        if line := _foreign_line(text[reached:found], source):
+            break
         reached = found + len(core)
-    for line in text[reached:].splitlines():
-        if line.strip() and line.strip() not in source:
-            yield "provenance", f"something stands in the text that the source doesn't say: {shortened(line)}"
-            return
+    else:
+        line = _foreign_line(text[reached:], source)
+    if line:
+        yield "provenance", f"something stands in the text that the source doesn't say: {shortened(line)}"
 
 
-class ConfluenceCheck:
+class ConfluenceCheck(DialectCheck):
     """The check of `confluence`."""
-
-    def __init__(
-        self, settings_for: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
-    ) -> None:
-        """Start before the first record."""
-        self._settings_for, self._documents = settings_for, _Documents(source)
-        self._page: str | None = None
-        self._document: Document | None = None
-        self._strategy = ""
-        self._last = -1
-        self._core_texts: list[str] = []
-        self._ids: set[str] = set()
 
     def findings(self, record: Record) -> Iterator[Finding]:
         """Check one record."""
@@ -258,23 +231,10 @@ class ConfluenceCheck:
             faults.append(("identity", "chunk_id is not PREFIX:page:first-last"))
         if not faults and named:
             settings = self._settings_for(record)
-            yield from self._open_document(record, named["page"], settings)
+            yield from self._open_document(record, named["page"], named["page"], settings)
             faults += self._faults(record, named, settings)
         name = str(record.get("page_title") or record.get("page_id") or (named and named["page"]))
         yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
-
-    def finish(self) -> Iterator[Finding]:
-        """Close the last page."""
-        yield from self._close()
-
-    def _open_document(self, record: Record, page: str, settings: CheckSettings) -> Iterator[Finding]:
-        if page == self._page:
-            return
-        yield from self._close()
-        self._page, self._last, self._core_texts, self._ids, self._strategy = page, -1, [], set(), settings.strategy
-        self._document, reason = self._documents.find(record | {"document_id": page}, settings.strategy)
-        if reason:
-            yield Finding("violation", "provenance", reason, record["chunk_id"], page)
 
     def _close(self) -> Iterator[Finding]:
         """Compare all cores with the page's content, character by character without white space."""
@@ -282,17 +242,13 @@ class ConfluenceCheck:
             return
         document, excluded = self._document, excluded_kinds(self._strategy)
         content = [document.text[block.start : block.end] for block in document.blocks if block.kind not in excluded]
-        wanted, found = ("".join("".join(texts).split()) for texts in (content, self._core_texts))
+        wanted, found = ("".join("".join(texts).split()) for texts in (content, self._cores))
         self._document = None
         if wanted != found:
-            offset = next(
-                (at for at, (left, right) in enumerate(zip(wanted, found, strict=False)) if left != right), None
-            )
-            offset = min(len(wanted), len(found)) if offset is None else offset
             rule = "lost" if len(found) < len(wanted) else "twice"
-            wanted, found = shortened(wanted[offset : offset + 20]), shortened(found[offset : offset + 20])
+            wanted, found = first_difference(wanted, found)
             reason = f"the cores and the page differ: {found} stands where the page says {wanted}"
-            yield Finding("violation", rule, reason, None, self._page)
+            yield Finding("violation", rule, reason, None, self._name)
 
     def _faults(self, record: Record, named: re.Match[str], settings: CheckSettings) -> Faults:
         core, before, after = (record[f"{role}_block_indices"] for role in ("core", "overlap_prev", "overlap_next"))
@@ -301,13 +257,13 @@ class ConfluenceCheck:
         self._ids.add(record["chunk_id"])
         if not core or [int(named["first"]), int(named["last"])] != [core[0], core[-1]]:
             yield "identity", "chunk_id doesn't name the first and last core block"
-        elif core != sorted(set(core)) or core[0] < self._last:
-            yield "twice", f"core blocks {shortened(str(core))} don't ascend after block {self._last}"
-        self._last = max([self._last, *core])
+        elif core != sorted(set(core)) or core[0] < self._reached:
+            yield "twice", f"core blocks {shortened(str(core))} don't ascend after block {self._reached}"
+        self._reached = max([self._reached, *core])
         if record["block_indices"] != sorted({*core, *before, *after}):
             yield "place", "block_indices are not the union of core and overlap"
         normal, full, embedded = record["normalized_text"], record["full_text"], record["embedding_text"]
-        self._core_texts.append(normal)
+        self._cores.append(normal)
         yield from _trim_faults(normal, indented=True)
         if "".join(normal.split()) not in "".join(full.split()):
             yield "provenance", "full_text doesn't hold normalized_text"
@@ -326,10 +282,9 @@ class ConfluenceCheck:
         if core and core[-1] >= len(document.blocks):
             yield "place", f"block {core[-1]} is not there: the page has {len(document.blocks)}"
             return
-        for line in record["full_text"].splitlines():
-            if line.strip() and line.strip() not in document.text:
-                yield "provenance", f"something stands in the text that the page doesn't say: {shortened(line)}"
-                return
+        if line := _foreign_line(record["full_text"], document.text):
+            yield "provenance", f"something stands in the text that the page doesn't say: {shortened(line)}"
+            return
         first = document.blocks[core[0]]
         if record["full_heading_hierarchy"] != list(first.headings_path):
             yield "place", f"full_heading_hierarchy is not the page's: {list(first.headings_path)}"

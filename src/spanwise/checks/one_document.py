@@ -67,8 +67,8 @@ class DocumentOrder:
         if before and start == before.end and not record["normalized_text"][:1].isspace():
             joined = before.tail + record["normalized_text"][:64]
             prefix = record["embedding_text"].removesuffix(record["full_text"])
-            if torn := torn_character(joined, len(before.tail), self._tokenizer, limit, prefix):
-                yield "character", f"the cut at {start} goes through a character: {shortened(torn)}"
+            if split := torn_character(joined, len(before.tail), self._tokenizer, limit, prefix):
+                yield "character", f"the cut at {start} goes through a character: {shortened(split)}"
         for piece in record["pieces"]:
             if piece["role"] == "overlap_prev" and (not before or not earliest <= piece["start"] < before.end):
                 yield "provenance", f"overlap [{piece['start']}:{piece['end']}] is not from the core before"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from spanwise.checks.findings import Fault, Faults, Record, shortened
 from spanwise.chunking.pieces import ROLES
-from spanwise.records.ids import owner_of, sha256
+from spanwise.records.ids import chunk_id, owner_of, sha256
 from spanwise.records.record import is_parent
 from spanwise.text.tokens import Tokenizer
 
@@ -80,8 +80,8 @@ def piece_faults(record: Record) -> Faults:
     if not core:
         yield "trimmed", "there is no core"
         return
-    if (record["char_start"], record["char_end"]) != (core[0]["start"], core[-1]["end"]):
-        stated, found = (record["char_start"], record["char_end"]), (core[0]["start"], core[-1]["end"])
+    stated, found = (record["char_start"], record["char_end"]), (core[0]["start"], core[-1]["end"])
+    if stated != found:
         yield "provenance", f"char_start and char_end are {stated}, but the core is {found}"
     if any(after["start"] < before["end"] for before, after in pairwise(core)):
         yield "twice", "the core's own pieces overlap or don't ascend"
@@ -104,8 +104,7 @@ def _text_faults(record: Record) -> Faults:
         reached = end
     if reached != len(full):
         yield "provenance", f"full_text has {len(full)} characters, its pieces have {reached}"
-    core = "".join(core_texts)
-    if record["normalized_text"] != core:
+    if record["normalized_text"] != "".join(core_texts):
         yield "provenance", f"normalized_text is not the core: {shortened(record['normalized_text'])}"
     if not record["embedding_text"].endswith(full):
         yield "provenance", "embedding_text doesn't end with full_text"
@@ -123,9 +122,8 @@ def _trim_faults(record: Record, core: str) -> Faults:
 
 def _is_indented(record: Record, core: str) -> bool:
     """Whether the white space before the core's first word may be the indentation of code."""
-    return (
-        record["chunk_type"] not in {"paragraph", "table", "quote", "heading"} and core.lstrip(" \t") == core.lstrip()
-    )
+    never = {"paragraph", "table", "quote", "heading"}
+    return record["chunk_type"] not in never and core.lstrip(" \t") == core.lstrip()
 
 
 def _prefix_fault(record: Record, prefix: str) -> Fault | None:
@@ -135,17 +133,13 @@ def _prefix_fault(record: Record, prefix: str) -> Fault | None:
     title = " ".join((record["metadata"].get("title") or "").split())
     path = [" ".join(name.split()) for name in record["headings_path"]]
     if tags := _TAGS.match(prefix):
-        names = (tags["section"] or "").split(" > ") if tags["section"] else []
-        stated_title, section = tags["page"] or "", " > ".join(names)
+        stated_title, section = tags["page"] or "", tags["section"] or ""
         fits = title.startswith(stated_title.removesuffix("…").rstrip()) and _is_tail(section, path)
-        return (
-            None
-            if fits
-            else ("provenance", f"the tags say something else than title and headings: {shortened(prefix, 80)}")
-        )
+        if fits:
+            return None
+        return "provenance", f"the tags say something else than title and headings: {shortened(prefix, 80)}"
     line = prefix.removesuffix("\n")
-    known = [title, *path[-1:]]
-    parts = [name for name in known if name and (name in line or line in name)]
+    parts = [name for name in (title, *path[-1:]) if name and (name in line or line in name)]
     if prefix.endswith("\n") and "\n" not in line and parts:
         return None
     return "provenance", f"embedding_text begins with something that no template writes: {shortened(prefix, 80)}"
@@ -160,12 +154,9 @@ def _is_tail(section: str, path: list[str]) -> bool:
 
 
 def _size_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Faults:
-    count = tokenizer.count(record["embedding_text"])
-    if count != record["token_count"]:
-        yield (
-            "count",
-            f"token_count is {record['token_count']}, but embedding_text has {count} tokens ({tokenizer.name})",
-        )
+    count, stated = tokenizer.count(record["embedding_text"]), record["token_count"]
+    if count != stated:
+        yield "count", f"token_count is {stated}, but embedding_text has {count} tokens ({tokenizer.name})"
     over = limit is not None and count > limit
     figure = record["chunk_type"] == "figure"
     if over and not (record["oversize"] and figure):
@@ -175,13 +166,10 @@ def _size_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Fau
 
 
 def _id_faults(record: Record) -> Faults:
-    parts = [record[name] for name in ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")]
-    owner = owner_of(parts[0], parent=is_parent(record))
-    if record["chunk_id"] != sha256(":".join(map(str, [owner, *parts[1:]]))):
-        yield (
-            "identity",
-            f"chunk_id is not the hash of {'parent, ' if is_parent(record) else ''}document, blocks and range",
-        )
+    location = (record[name] for name in ("block_start_idx", "block_end_idx", "char_start", "char_end"))
+    if record["chunk_id"] != chunk_id(owner_of(record["document_id"], parent=is_parent(record)), *location):
+        owner = "parent, " if is_parent(record) else ""
+        yield "identity", f"chunk_id is not the hash of {owner}document, blocks and range"
     if record["content_hash"] != sha256(record["embedding_text"]):
         yield "identity", "content_hash is not the hash of embedding_text"
     metadata = record["metadata"]
@@ -205,8 +193,6 @@ def _index_faults(record: Record) -> Faults:
     length = record["navigation"].get("text_length")
     if length != len(record["normalized_text"]):
         yield "place", f"navigation.text_length is {length}, normalized_text has {len(record['normalized_text'])}"
-    pages = (record["page_start"], record["page_end"])
-    if (pages[0] is None) != (pages[1] is None) or (
-        pages[0] is not None and pages[1] is not None and pages[0] > pages[1]
-    ):
+    first, last = pages = (record["page_start"], record["page_end"])
+    if (first is None) != (last is None) or (first is not None and first > last):
         yield "place", f"page_start and page_end are {pages}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from spanwise.checks.findings import Faults, Record, shortened
+from spanwise.checks.findings import Faults, Record, first_difference, shortened
 from spanwise.checks.in_dialects import CheckSettings
 from spanwise.records.record import has_parents, is_parent
 
@@ -54,7 +54,5 @@ class Nesting:
         if not found:
             yield "parent", "it is a parent without children"
         elif found != wanted:
-            pairs = zip(wanted, found, strict=False)
-            offset = next((at for at, (left, right) in enumerate(pairs) if left != right), min(len(wanted), len(found)))
-            texts = shortened(found[offset : offset + 20]), shortened(wanted[offset : offset + 20])
-            yield "parent", f"its children don't say all that it says, or more: {texts[0]} instead of {texts[1]}"
+            found, wanted = first_difference(found, wanted)
+            yield "parent", f"its children don't say all that it says, or more: {found} instead of {wanted}"

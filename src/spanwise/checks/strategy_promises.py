@@ -9,6 +9,7 @@ from spanwise.checks.findings import Faults, Record, shortened
 from spanwise.chunking.strategies.sentence_drafts import continues, is_finished, sentence_ends
 from spanwise.documents.document import KINDS, Block, Document, table_head
 from spanwise.records.record import is_parent
+from spanwise.text.cuts import grapheme_starts
 from spanwise.text.tokens import NEAR, Tokenizer
 
 _SECTION_BREAKS: Final = frozenset({"heading", "rule"})
@@ -120,11 +121,7 @@ def _repeated_head(case: PromiseCheck) -> Faults:
     head = table_head(case.document.blocks, case.record["core_block_indices"][0])
     if not head or case.record["char_start"] < head.end:
         return
-    repeated = any(
-        piece["role"] == "context" and piece["start"] == head.start and piece["end"] == head.end
-        for piece in case.record["pieces"]
-    )
-    if not repeated and not case.record["context_dropped"]:
+    if (head.start, head.end) not in ranges_of(case.record, "context") and not case.record["context_dropped"]:
         yield "promise", "a later part of a table doesn't repeat its head, and doesn't say so"
 
 
@@ -199,8 +196,7 @@ def _fixed(case: PromiseCheck) -> Faults:
         yield from _whole_if_they_fit(case, frozenset({"paragraph", "heading", "html"}))
     overlap = case.overlap()
     if overlap and case.before:
-        pieces = [piece for piece in case.before["pieces"] if piece["role"] == "core"]
-        most = sum(case.tokens(piece["start"], piece["end"]) for piece in pieces) * case.options.overlap_ratio * 1.25
+        most = sum(case.tokens(*span) for span in ranges_of(case.before, "core")) * case.options.overlap_ratio * 1.25
         size = sum(case.tokens(*span) for span in overlap)
         if size > most + 2 * NEAR:
             yield "promise", f"overlap has {size} tokens, more than 15 parts in 12 of what overlap_ratio asks for"
@@ -209,10 +205,8 @@ def _fixed(case: PromiseCheck) -> Faults:
 
 
 def _simple(case: PromiseCheck) -> Faults:
-    from pyuegc import EGC
-
     text, most = case.record["normalized_text"], case.options.max_chars
-    if len(text) > most and case.record["chunk_type"] != "figure" and len(list(EGC(text))) > most:
+    if len(text) > most and case.record["chunk_type"] != "figure" and len(grapheme_starts(text, 0, len(text))) > most:
         yield "promise", f"{len(text)} characters are more than max_chars ({most}): {shortened(text)}"
 
 
@@ -224,10 +218,9 @@ def _one_type(case: PromiseCheck) -> Faults:
 
 def _heading(case: PromiseCheck) -> Faults:
     yield from _one_type(case)
-    opening = [
-        block for block in case.core if block.kind == "heading" and (block.level or 0) <= case.options.split_level
-    ]
-    if (case.options.strict or not case.options.smart) and any(block is not case.core[0] for block in opening):
+    level = case.options.split_level
+    inner = any(block.kind == "heading" and (block.level or 0) <= level for block in case.core[1:])
+    if (case.options.strict or not case.options.smart) and inner:
         yield "promise", "a chunk goes on over a heading that begins a section, though each has its own"
     if case.overlap():
         yield "promise", "there is overlap, which this strategy doesn't have"
@@ -314,13 +307,11 @@ def _blocks(case: PromiseCheck) -> Faults:
 
 def _blocks_core(case: PromiseCheck) -> Faults:
     """Check that only a figure, or a single character that is larger by itself, is over core_tokens."""
-    from pyuegc import EGC
-
     most, core = case.options.core_tokens, case.record["normalized_text"]
     if most is None or case.record["chunk_type"] == "figure":
         return
     size = case.tokenizer.count(core) - case.tokenizer.added
-    if size > most + NEAR and len(list(EGC(core))) > 1:
+    if size > most + NEAR and len(grapheme_starts(core, 0, len(core))) > 1:
         yield "promise", f"the core has {size} tokens, more than core_tokens ({most})"
 
 

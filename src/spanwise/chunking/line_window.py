@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+WRONG_ANSWER: Final = "the answer was wrong twice"
+"""The failure of a proposal whose answers had faults."""
 
 
 class Window(NamedTuple):

@@ -7,28 +7,26 @@ from typing import Final
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import block_at
-from spanwise.chunking.task import ChunkingTask
+from spanwise.chunking.task import ChunkingTask, block_at
 from spanwise.text.cuts import Cutter, cell_cuts, line_cuts, sentence_cuts, word_break, word_starts
 from spanwise.text.sentences import sentence_starts
 
-NEVER_TORN: Final = frozenset({"figure", "code"})
-NOT_PROSE: Final = NEVER_TORN | {"list", "table", "quote"}
+_NEVER_SPLIT: Final = frozenset({"figure", "code"})
+_NOT_PROSE: Final = _NEVER_SPLIT | {"list", "table", "quote"}
 _LOOK_BACK: Final = 64  # enough for an abbreviation or a number before the position
 _LOOK_AHEAD: Final = 16  # enough for the word that a sentence begins with
 
 
-def sentence_or_word_start(
-    task: ChunkingTask, previous: PlannedCore, tokens: int, closed: frozenset[str]
-) -> int | None:
-    """Return the earliest sentence start with at most `tokens` tokens up to the core's end, else a word start.
+def prose_start(task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
+    """Return the earliest sentence start with at most `overlap_tokens` tokens up to the core's end, else a word start.
 
-    A block of a `closed` kind is taken whole or not at all.
+    A block that is no prose is taken whole or not at all. None if few tokens are free.
     """
-    if tokens <= 0:
+    wanted = task.options.overlap_tokens
+    if min(free, wanted) <= 0 or free < wanted // 8:
         return None
-    low = max(task.tokens.back(previous.end, tokens), previous.start)
-    spans = _start_ranges(task, previous, low, closed)
+    low = max(task.tokens.back(previous.end, min(free, wanted)), previous.start)
+    spans = _start_ranges(task, previous, low, _NOT_PROSE)
     for span in spans:
         if span[0] >= low:
             return span[0]
@@ -38,12 +36,6 @@ def sentence_or_word_start(
         if words := [start for start in word_starts(task.text, max(span[0], low - 1), span[1]) if start >= low]:
             return words[0]
     return None
-
-
-def prose_start(task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
-    """Return where overlap of at most `overlap_tokens` starts in prose; None if few tokens are free."""
-    wanted = task.options.overlap_tokens
-    return sentence_or_word_start(task, previous, min(free, wanted), NOT_PROSE) if free >= wanted // 8 else None
 
 
 def nearest_start(task: ChunkingTask, previous: PlannedCore, share: tuple[int, int, int], free: int) -> int | None:
@@ -57,8 +49,9 @@ def nearest_start(task: ChunkingTask, previous: PlannedCore, share: tuple[int, i
     end = previous.end
     low = _back(task, previous, min(most, free))
     high = max(_back(task, previous, fewest), low + 1)
-    spans = _start_ranges(task, previous, low, NEVER_TORN)
-    sentences = [start for span in spans for start in (*_start_in(span, low, high), *_sentences(task, span, low, high))]
+    spans = _start_ranges(task, previous, low, _NEVER_SPLIT)
+    found = (start for span in spans for start in (span[0], *_sentences(task, span, low, high)))
+    sentences = [start for start in found if low <= start < high]
     if not sentences:
         near = _back(task, previous, min(wanted, free))
         words = (_word_starts(task, spans, max(low, near - reach), min(end, near + reach)) for reach in (24, 200))
@@ -68,38 +61,25 @@ def nearest_start(task: ChunkingTask, previous: PlannedCore, share: tuple[int, i
     return min(counted, default=(0, None))[1]
 
 
-def tail_start(task: ChunkingTask, core: PlannedCore, tokens: int, *, torn: bool = False) -> int | None:
-    """Return the start of a core's last leaves that have at most `tokens` tokens together.
+def leaf_edge(task: ChunkingTask, core: PlannedCore, tokens: int, *, tail: bool, may_split: bool) -> int | None:
+    """Return the end of a core's first leaves that have at most `tokens` tokens together, or the start of its last.
 
-    If the last one alone has more, it is the start of a sentence, line or cell in it, else of a word; a figure is never
-    split. A part of one more leaf is added to whole leaves only if it may be `torn`.
+    If the outermost alone has more, it is an edge of a sentence, line or cell in it, else of a word; a figure is never
+    split. A part of one more leaf is added to whole leaves only if it `may_split`.
     """
-    start: int | None = None
-    for leaf, kind in _leaves(task, core, reversed(range(core.first, core.last + 1))):
-        if task.core_fits(leaf[0], core.end, task.content_tokens(leaf[0], core.end), tokens):
-            start = leaf[0]
-            continue
-        if kind == "figure" or (start is not None and not torn):
-            return start
-        left = tokens if start is None else tokens - task.content_tokens(start, core.end)
-        inner = _tail_of_leaf(task, leaf, kind, left) if left > 0 else None
-        return start if inner is None else inner
-    return start
-
-
-def head_end(task: ChunkingTask, core: PlannedCore, tokens: int, *, torn: bool = False) -> int | None:
-    """Return the end of a core's first leaves that have at most `tokens` tokens together; else like `tail_start`."""
-    end: int | None = None
-    for leaf, kind in _leaves(task, core, range(core.first, core.last + 1)):
-        if task.core_fits(core.start, leaf[1], task.content_tokens(core.start, leaf[1]), tokens):
-            end = leaf[1]
-            continue
-        if kind == "figure" or (end is not None and not torn):
-            return end
-        left = tokens if end is None else tokens - task.content_tokens(core.start, end)
-        inner = _head_of_leaf(task, leaf, kind, left) if left > 0 else None
-        return end if inner is None else inner
-    return end
+    edge: int | None = None
+    indices, left = range(core.first, core.last + 1), tokens
+    for leaf, kind in _leaves(task, core, reversed(indices) if tail else indices):
+        span = (leaf[0], core.end) if tail else (core.start, leaf[1])
+        size = task.content_tokens(*span)
+        if task.core_fits(*span, size, tokens):
+            edge, left = leaf[0 if tail else 1], tokens - size
+        elif kind == "figure" or (edge is not None and not may_split) or left <= 0:
+            return edge
+        else:
+            inner = (_tail_of_leaf if tail else _head_of_leaf)(task, leaf, kind, left)
+            return edge if inner is None else inner
+    return edge
 
 
 def _leaves(task: ChunkingTask, core: PlannedCore, indices: Iterable[int]) -> Iterator[tuple[Range, str]]:
@@ -142,8 +122,7 @@ def _inner_cuts(task: ChunkingTask, kind: str) -> Cutter:
 
 def _back(task: ChunkingTask, previous: PlannedCore, tokens: int) -> int:
     """Return the position in a core with so many tokens up to its end; excluded ranges don't count."""
-    ranges = task.core_ranges(previous.start, previous.end) if task.excluded else [(previous.start, previous.end)]
-    for start, end in reversed(ranges):
+    for start, end in reversed(task.core_ranges(previous.start, previous.end)):
         size = task.tokens.count(start, end)
         if size >= tokens:
             return max(task.tokens.back(end, tokens), start)
@@ -169,12 +148,8 @@ def _start_ranges(task: ChunkingTask, previous: PlannedCore, low: int, closed: f
 
 def _word_starts(task: ChunkingTask, spans: list[Range], low: int, high: int) -> list[int]:
     starts = (word_starts(task.text, max(span[0], low - 1), min(span[1], high)) for span in spans if span[0] < high)
-    whole = [start for span in spans for start in _start_in(span, low, high)]
+    whole = [span[0] for span in spans if low <= span[0] < high]
     return whole + [start for found in starts for start in found if start >= low]
-
-
-def _start_in(span: Range, low: int, high: int) -> Iterable[int]:
-    return (span[0],) if low <= span[0] < high else ()
 
 
 def _sentences(task: ChunkingTask, span: Range, low: int, high: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Piece, and what a chunk is before it is one: a core that a strategy plans, then a settled list of pieces."""
+"""Piece, and the states of a chunk on its way: a core that a strategy plans, then a settled list of pieces."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Piece(_PieceFields):
     __slots__ = ()
 
     def __new__(cls, start: int, end: int, role: str = "core", joiner: str = "") -> Piece:
-        """Refuse an empty range, an unknown role, and a joiner that isn't white space."""
+        """Raise DocumentError for an empty range, an unknown role, or a joiner that isn't white space."""
         if not 0 <= start < end:
             raise DocumentError("piece", "must have 0 <= start < end", value=(start, end))
         if role not in ROLES:
@@ -34,11 +34,11 @@ class Piece(_PieceFields):
 
 
 class OverlapChoices(NamedTuple):
-    """What only some plans say: gaps of the core that one space stands for, and overlap that is already found.
+    """What only some cores have: gaps that are replaced by one space, and overlap that is already found.
 
-    `before` are places where overlap from the core before may start, `after` where overlap from the core after may
-    end; the best come first, and the first that fit are taken. `joiner` is the white space before what comes after,
-    where the text's own isn't meant.
+    `before` are positions where overlap from the core before may start, `after` where overlap from the core after may
+    end; the best come first, and the first that fit are taken. `joiner` is the white space before the overlap that
+    comes after, where it isn't the text's own.
     """
 
     gaps: tuple[tuple[int, int], ...] = ()
@@ -48,9 +48,9 @@ class OverlapChoices(NamedTuple):
 
 
 def choices_of(starts: Sequence[int], ends: Sequence[int]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Give the ways to take overlap before and after: both of one rank, then one side alone, the best first.
+    """Return the choices of overlap before and after: both of one rank, then one side alone, the best first.
 
-    Where one side has fewer places, its last goes with the further ones of the other.
+    Where one side has fewer positions, its last goes with the further ones of the other.
     """
     one_side = [*[((start,), ()) for start in starts], *[((), (end,)) for end in ends]]
     if not starts or not ends:
@@ -60,7 +60,7 @@ def choices_of(starts: Sequence[int], ends: Sequence[int]) -> list[tuple[tuple[i
 
 
 class RepeatedContext(NamedTuple):
-    """Context of one chunk: ranges before and after its core, or the news that there was no room for them."""
+    """Context of one chunk: ranges before and after its core; `dropped` if there was no room for them."""
 
     before: tuple[tuple[int, int], ...] = ()
     after: tuple[tuple[int, int], ...] = ()
@@ -72,7 +72,7 @@ NO_CONTEXT: Final = RepeatedContext()
 
 
 class PlannedCore(NamedTuple):
-    """A core as a strategy plans it: its range, its first and last block, and whether overlap may stand before it."""
+    """A core as a strategy plans it: its range, its first and last block, and whether overlap may precede it."""
 
     start: int
     end: int
@@ -83,7 +83,7 @@ class PlannedCore(NamedTuple):
 
 
 class SettledChunk(NamedTuple):
-    """A finished chunk without its document: its core, the exact count, and what stands around the core.
+    """A finished chunk without its document: its core, the exact count, and what is around the core.
 
     `pieces` is empty where the chunk is its core and nothing else.
     """
@@ -105,7 +105,7 @@ class SettledChunk(NamedTuple):
 
 
 def alone(start: int, end: int, first: int, last: int, token_count: int) -> SettledChunk:
-    """Give a chunk that is its core and nothing else; without a call of `SettledChunk`, which takes twice the time."""
+    """Return a chunk that is its core and nothing else; a call of `SettledChunk` would take twice the time."""
     return tuple.__new__(SettledChunk, (start, end, first, last, token_count, (), "", False, False))
 
 
@@ -131,15 +131,15 @@ def nested(
 
 
 def rendered(text: str, pieces: Sequence[Piece]) -> str:
-    """Put pieces together with their joiners; the first one's joiner has nothing to join."""
+    """Return the text of pieces with their joiners; the first one's joiner has nothing to join."""
     if len(pieces) == 1:
         return text[pieces[0].start : pieces[0].end]
-    words = [word for piece in pieces for word in (piece.joiner, text[piece.start : piece.end])]
-    return "".join(words[1:])
+    texts = [part for piece in pieces for part in (piece.joiner, text[piece.start : piece.end])]
+    return "".join(texts[1:])
 
 
 def joiner_between(text: str, end: int, start: int) -> str:
-    """Give the white space that stands for what lies between two ranges: empty line, line end, space, nothing."""
+    """Return the white space for what lies between two ranges: empty line, line end, space, nothing."""
     gap = text[end:start]
     if gap.strip() or gap.count("\n") > 1:
         return "\n\n"
@@ -147,7 +147,5 @@ def joiner_between(text: str, end: int, start: int) -> str:
 
 
 def core_pieces(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    """Give the pieces that belong to this chunk and to no other."""
-    if len(pieces) == 1:
-        return pieces
-    return tuple(piece for piece in pieces if piece.role == "core")
+    """Return the pieces that belong to this chunk and to no other."""
+    return pieces if len(pieces) == 1 else tuple(piece for piece in pieces if piece.role == "core")

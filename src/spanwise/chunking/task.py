@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
@@ -133,3 +133,8 @@ class ChunkingTask:
         if position < end and (piece := trimmed(self.text, position, end)):
             ranges.append(piece)
         return ranges
+
+
+def block_at(document: Document, position: int) -> int:
+    """Return the index of the block that contains a position, or of the last one before it."""
+    return max(bisect_right(document.block_starts, position) - 1, 0)

@@ -1,8 +1,8 @@
 """The command `spanwise`: arguments in, calls, lines out.
 
-Data goes to stdout, words for people to stderr. Exit codes: 0 all is well; 1 a file failed, or a check found a
-violation; 2 the command can't be carried out as it was given; 3 the output can't be written; 130 stopped by Ctrl-C
-(143 and 129 by whoever ended the process or closed its terminal).
+Data goes to stdout, messages to stderr. Exit codes: 0 success; 1 a file failed, or a check found a violation; 2 the
+command can't be carried out as given; 3 the output can't be written; 130 stopped by Ctrl-C (143 and 129 by SIGTERM and
+SIGHUP).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _ENDING: Final = (signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP"
 
 
 class _Ended(BaseException):
-    """Somebody told the process to end."""
+    """Raised on SIGTERM or SIGHUP, with the number of the signal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code."""
+    """Run the command line and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     with _ending_cleanly():
         return _guarded(_version if given in (["--version"], ["-V"]) else lambda: _run(given))
 
 
 def _version() -> int:
-    """Say the version, without loading anything else."""
+    """Print the version, without loading anything else."""
     from importlib.metadata import version
 
     print(f"spanwise {version('spanwise')}", flush=True)
@@ -43,31 +43,31 @@ def _version() -> int:
 
 
 def _guarded(run: Callable[[], int]) -> int:
-    """Run, and turn what ends the work from outside into words and an exit code."""
+    """Run, and turn what ends the work from outside into a message and an exit code."""
     try:
         return run()
     except KeyboardInterrupt:
-        _complain("error: stopped")
+        _print_error("stopped")
         return INTERRUPTED
     except _Ended as ended:
         return 128 + int(ended.args[0])
-    except BrokenPipeError:  # the reader had enough, as in `| head`
+    except BrokenPipeError:  # the reader stopped, as in `| head`
         _forget_stdout()
         return 0
     except OSError as error:
-        _complain(f"error: the output can't be written ({error.strerror or error})")
+        _print_error(f"the output can't be written ({error.strerror or error})")
         _forget_stdout()
         return NOT_WRITTEN
 
 
 @contextmanager
 def _ending_cleanly() -> Iterator[None]:
-    """Let Ctrl-C, a closed terminal and whoever ends the process be heard once: more of it can't hinder the tidying."""
+    """Handle the first SIGINT, SIGTERM or SIGHUP and ignore the rest, so that no other interrupts the clean-up."""
     before: dict[int, Any] = {}
-    ending: list[int] = []
+    received: list[int] = []
 
     def end(number: int, _frame: object) -> None:
-        ending.append(number)
+        received.append(number)
         for other in before:
             signal.signal(other, signal.SIG_IGN)
         raise KeyboardInterrupt if number == signal.SIGINT else _Ended(number)
@@ -80,7 +80,7 @@ def _ending_cleanly() -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in before.items() if not ending else ():
+        for number, handler in before.items() if not received else ():
             signal.signal(number, handler)
 
 
@@ -99,17 +99,14 @@ def _run(given: list[str]) -> int:
         code: int = arguments.run(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except SpanwiseError as error:
-        _complain(f"error: {error}")
-        return WRONG_USE
-    except OutputError as error:
-        _complain(f"error: {error}")
-        return NOT_WRITTEN
+    except (SpanwiseError, OutputError) as error:
+        _print_error(str(error))
+        return NOT_WRITTEN if isinstance(error, OutputError) else WRONG_USE
     return code
 
 
 def _load_undisturbed() -> None:
-    """Load orjson, which every command needs, with signals held back: one that comes meanwhile would crash it."""
+    """Load orjson, which every command needs, with signals blocked: one that arrives meanwhile would crash it."""
     if not hasattr(signal, "pthread_sigmask"):
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_ENDING})
@@ -119,14 +116,14 @@ def _load_undisturbed() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _complain(words: str) -> None:
-    """Tell a person; where nobody listens (stderr is closed), nothing is lost."""
+def _print_error(message: str) -> None:
+    """Print an error to stderr; if that is closed, do nothing."""
     with suppress(OSError, ValueError):
-        print(words.encode("utf-8", "replace").decode(), file=sys.stderr, flush=True)
+        print(f"error: {message}".encode("utf-8", "replace").decode(), file=sys.stderr, flush=True)
 
 
 def _forget_stdout() -> None:
-    """Keep the interpreter from flushing what nobody reads."""
+    """Keep the interpreter from flushing to a stdout that can't be written."""
     with suppress(OSError, ValueError):
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""The arguments of every command; a strategy's options are read from where they are declared."""
+"""The arguments of every command; the options of strategies are taken from their declarations."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from spanwise.cli.output import FORMATS as OUTPUTS
-from spanwise.cli.parser import (
-    KEEP_ALL,
-    Formatter,
-    Parser,
-    add_files,
-    add_settings,
-    command_of,
-    examples_of,
-    number,
-)
+from spanwise.cli.parser import KEEP_ALL, Formatter, Parser, add_files, add_settings, command_of, examples_of, number
 from spanwise.cli.store_arguments import add_index, add_search, add_store
 from spanwise.documents.offsets import MEASURES
 from spanwise.readers import INPUTS
@@ -35,8 +26,8 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
         parser.exit(2)
     arguments, unknown = parser.parse_known_args(given)
     if hasattr(arguments, "paths"):  # paths may stand before and after options
-        arguments.paths += [word for word in unknown if not word.startswith("-")]
-        unknown = [word for word in unknown if word.startswith("-")]
+        arguments.paths += [text for text in unknown if not text.startswith("-")]
+        unknown = [text for text in unknown if text.startswith("-")]
     if unknown:
         arguments.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     return arguments
@@ -56,10 +47,7 @@ def build_parser() -> Parser:
     )  # fmt: skip
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for add in (
-        _chunk, _check, add_index, add_search, add_store, _inspect, _read, _stats, _diff, _links, _strategies, _plans,
-        _cache, _config, _demo, _completion,
-    ):  # fmt: skip
+    for add in (_chunk, _check, add_index, add_search, add_store, _inspect, _read, _reports, _settings, _extras):
         add(commands)
     return parser
 
@@ -69,8 +57,7 @@ def _chunk(commands: Any) -> None:
         commands, "chunk", "chunk files, folders, or what is piped in",
         "spanwise chunk docs/ -o chunks.jsonl --jobs 4",
         "cat page.md | spanwise chunk - --meta source_url=https://example.com/page | head -3", takes="PATH ...",
-        add_help=False,  # it stands among the options for output, so that all of them fit a screen
-    )  # fmt: skip
+        add_help=False)  # fmt: skip
     command.add_argument("paths", nargs="+", metavar="PATH", help="files, folders (.gitignore holds), or - for stdin")
     output = command.add_argument_group("output")
     output.add_argument("-o", "--output", metavar="FILE", help="write here; appears whole or not at all")
@@ -83,6 +70,7 @@ def _chunk(commands: Any) -> None:
     output.add_argument("--lines", type=number, default=8, metavar="N", help="lines of a piece in the view; 0: all")
     output.add_argument("--dry-run", action="store_true", help="only say what smart would send, and what that costs")
     output.add_argument("-q", "--quiet", action="store_true", help="no progress and no summary")
+    # among the options for output, so that all of them fit a screen
     output.add_argument("-h", "--help", action="help", help="show this help message and exit")
     files = add_files(command)
     files.add_argument("--jobs", type=number, default=0, metavar="N", help="processes; default: as many as pay")
@@ -94,13 +82,11 @@ def _check(commands: Any) -> None:
         commands, "check", "prove that chunks keep the laws",
         "spanwise check chunks.jsonl --source docs/",
         "spanwise check chunks.jsonl --max-tokens 512 --json",
-        "spanwise chunk docs/ | spanwise check - --source docs/", takes="CHUNKS",
-    )  # fmt: skip
+        "spanwise chunk docs/ | spanwise check - --source docs/", takes="CHUNKS")  # fmt: skip
     command.add_argument("chunks", metavar="CHUNKS", help="JSON lines, JSON or Parquet; - for stdin")
     command.add_argument("--source", metavar="PATH", help="the file or folder that was chunked: proves much more")
-    command.add_argument(
-        "--dialect", choices=("spec-v1", "confluence"), metavar="NAME", help="default: seen by its fields"
-    )
+    dialects = ("spec-v1", "confluence")
+    command.add_argument("--dialect", choices=dialects, metavar="NAME", help="default: seen by its fields")
     command.add_argument("--include", action="append", default=[], metavar="GLOB", help="as for chunk")
     command.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="as for chunk")
     command.add_argument("--most", type=number, default=20, metavar="N", help="violations shown of a rule; 0: all")
@@ -117,8 +103,7 @@ def _inspect(commands: Any) -> None:
         commands, "inspect", "write a page for the browser that shows a document with its chunks",
         "spanwise inspect handbook.md --html page.html",
         "spanwise inspect report.pdf --strategy fixed --max-tokens 300",
-        "cat page.md | spanwise inspect - --html page.html", takes="FILE",
-    )  # fmt: skip
+        "cat page.md | spanwise inspect - --html page.html", takes="FILE")  # fmt: skip
     command.add_argument("file", metavar="FILE", help="a file, or - for stdin")
     output = command.add_argument_group("output")
     output.add_argument("--html", dest="output", metavar="PAGE", help="default: FILE.chunks.html here; - for stdout")
@@ -138,8 +123,7 @@ def _read(commands: Any) -> None:
     command = command_of(
         commands, "read", "show the text that a file becomes, or its blocks",
         "spanwise read page.md", "spanwise read page.md --blocks", "spanwise read page.md --blocks --json",
-        takes="FILE",
-    )  # fmt: skip
+        takes="FILE")  # fmt: skip
     command.add_argument("file", metavar="FILE", help="a file, or - for stdin")
     command.add_argument("--blocks", action="store_true", help="list the blocks: kind, range, tokens, headings, place")
     command.add_argument("--json", action="store_true", help="as JSON")
@@ -150,86 +134,62 @@ def _read(commands: Any) -> None:
     command.add_argument("--tokenizer", metavar="NAME", help="counts the blocks' tokens; default: cl100k")
 
 
-def _stats(commands: Any) -> None:
+def _reports(commands: Any) -> None:
+    """Add the commands that report on chunks or notes."""
     command = command_of(
         commands, "stats", "show sizes, types and overlap of chunks; two files side by side",
-        "spanwise stats chunks.jsonl", "spanwise stats before.jsonl after.jsonl", takes="CHUNKS [CHUNKS]",
-    )  # fmt: skip
+        "spanwise stats chunks.jsonl", "spanwise stats before.jsonl after.jsonl", takes="CHUNKS [CHUNKS]")  # fmt: skip
     command.add_argument("chunks", nargs="+", metavar="CHUNKS", help="one or two files of chunks; - for stdin")
     command.add_argument("--json", action="store_true", help="as JSON")
-
-
-def _diff(commands: Any) -> None:
     command = command_of(
         commands, "diff", "say which chunks were added, removed, kept and moved",
-        "spanwise diff old.jsonl new.jsonl", "spanwise diff old.jsonl new.jsonl --json", takes="OLD NEW",
-    )  # fmt: skip
+        "spanwise diff old.jsonl new.jsonl", "spanwise diff old.jsonl new.jsonl --json", takes="OLD NEW")  # fmt: skip
     command.add_argument("old", metavar="OLD", help="chunks before")
     command.add_argument("new", metavar="NEW", help="chunks after")
     command.add_argument("--json", action="store_true", help="a record for each chunk that changed, then the summary")
-
-
-def _links(commands: Any) -> None:
     command = command_of(
         commands, "links", "show which links of a folder of notes lead nowhere",
-        "spanwise links vault/", "spanwise links vault/ --json", takes="FOLDER",
-    )  # fmt: skip
+        "spanwise links vault/", "spanwise links vault/ --json", takes="FOLDER")  # fmt: skip
     command.add_argument("folder", metavar="FOLDER", help="a folder of linked notes")
     command.add_argument("--json", action="store_true", help="a record for each link, with what it was found to be")
 
 
-def _strategies(commands: Any) -> None:
+def _settings(commands: Any) -> None:
+    """Add the commands that show strategies, plans and settings."""
     command = command_of(
         commands, "strategies", "show the strategies, their options, defaults and what they mean",
-        "spanwise strategies", "spanwise strategies fixed --json", takes="[NAME ...]",
-    )  # fmt: skip
+        "spanwise strategies", "spanwise strategies fixed --json", takes="[NAME ...]")  # fmt: skip
     command.add_argument("names", nargs="*", metavar="NAME", help="only these")
     command.add_argument("--json", action="store_true", help="as JSON Schema")
-
-
-def _plans(commands: Any) -> None:
     command = command_of(
         commands, "plans", "show the plans: strategy, options, cost, latency and who has them",
-        "spanwise plans", "spanwise plans --sample handbook.md", takes="",
-    )  # fmt: skip
+        "spanwise plans", "spanwise plans --sample handbook.md", takes="")  # fmt: skip
     command.add_argument("--sample", metavar="FILE", help="measure with this document, and not with one of the demo")
     command.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
     command.add_argument("--json", action="store_true", help="as JSON")
-
-
-def _cache(commands: Any) -> None:
     command = command_of(
         commands, "cache", "show or clear the answers that smart keeps",
-        "spanwise cache status", "spanwise cache clear", takes="ACTION",
-    )  # fmt: skip
+        "spanwise cache status", "spanwise cache clear", takes="ACTION")  # fmt: skip
     command.add_argument("action", choices=("status", "clear"), metavar="ACTION", help="status or clear")
     command.add_argument("--cache", metavar="DIR", help="the folder; default: as for chunk")
     command.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
     command.add_argument("--json", action="store_true", help="as JSON")
-
-
-def _config(commands: Any) -> None:
     command = command_of(
         commands, "config", "show what is in force, and where each value comes from",
-        "spanwise config", "spanwise config notes/plan.md", takes="[FILE]",
-    )  # fmt: skip
+        "spanwise config", "spanwise config notes/plan.md", takes="[FILE]")  # fmt: skip
     command.add_argument("file", nargs="?", metavar="FILE", help="for this file")
     command.add_argument("--json", action="store_true", help="as JSON")
     add_settings(command)
 
 
-def _demo(commands: Any) -> None:
+def _extras(commands: Any) -> None:
+    """Add the commands for a first look and for the shell."""
     command = command_of(
         commands, "demo", "chunk, index and search five handbooks that come along, in five languages",
-        "spanwise demo", "spanwise demo pl zh", takes="[LANGUAGE ...]",
-    )  # fmt: skip
+        "spanwise demo", "spanwise demo pl zh", takes="[LANGUAGE ...]")  # fmt: skip
     command.add_argument("languages", nargs="*", metavar="LANGUAGE", help="en, pl, de, ru, zh")
-
-
-def _completion(commands: Any) -> None:
     command = command_of(
         commands, "completion", "print a script that completes commands and options in your shell",
         'eval "$(spanwise completion bash)"', "spanwise completion zsh > ~/.zfunc/_spanwise",
-        takes="SHELL",
-    )  # fmt: skip
+        takes="SHELL")  # fmt: skip
     command.add_argument("shell", choices=("bash", "zsh", "tcsh"), metavar="SHELL", help="bash, zsh or tcsh")

@@ -1,4 +1,4 @@
-"""Chunks for people: each with its text, its overlap and context marked; or a line each."""
+"""Chunks on a terminal: each with its text, its overlap and context marked; or a line each."""
 
 from __future__ import annotations
 
@@ -8,20 +8,17 @@ from typing import Any, Final
 from spanwise.cli.terminal import Screen, columns, counted, fitted, folded, one_line, padded, printable
 from spanwise.records.record import is_parent
 
-# how a role is painted, and the sign that says the same without colour
+# the colour of a role, and a sign for where there are no colours
 _ROLES: Final = {
-    "core": ("", " "),
-    "overlap_prev": ("overlap", "~"),
-    "overlap_next": ("overlap", "~"),
-    "context": ("context", "+"),
-}
+    "core": ("", " "), "overlap_prev": ("overlap", "~"), "overlap_next": ("overlap", "~"), "context": ("context", "+"),
+}  # fmt: skip
 LEGEND: Final = "signs: ~ overlap with a neighbour, + repeated context (table head, code fence, heading)"
 
 
 def show_view(
     screen: Screen, file: str, records: Sequence[dict[str, Any]], lines: int, *, of: int | None = None
 ) -> None:
-    """Show chunks of a document, at most so many lines of each piece; 0 means all. `of` says how many there are."""
+    """Show chunks of a document, at most so many lines of each piece, 0 for all; `of` is the number of all chunks."""
     _show_name(screen, file, records, of)
     for record in records:
         screen.line(_head(screen, record))
@@ -46,32 +43,32 @@ def _show_name(screen: Screen, file: str, records: Sequence[dict[str, Any]], of:
 
 
 def _kind(record: dict[str, Any]) -> str:
-    """Say what a chunk is: the type of a parent is nearly always the same, and says less."""
+    """Return the type of a chunk, but `parent` for a parent: its type is nearly always the same."""
     return "parent" if is_parent(record) else str(record["chunk_type"])
 
 
 def _head(screen: Screen, record: dict[str, Any]) -> str:
-    place = f"[{record['char_start']}:{record['char_end']}]"
+    span = f"[{record['char_start']}:{record['char_end']}]"
     page = f" page {record['page_start']}" if record["page_start"] else ""
     tokens = counted(record["token_count"], "token")
-    head = f"#{record['chunk_index']:<3} {_kind(record):<10}{tokens:>12}  {place:<14}{page}"
+    head = f"#{record['chunk_index']:<3} {_kind(record):<10}{tokens:>12}  {span:<14}{page}"
     marks = [name.replace("_", " ") for name in ("oversize", "context_dropped") if record[name]]
     path = printable(" › ".join([*record["headings_path"], *(f"({mark})" for mark in marks)]))
     return f"{screen.painted(head, 'head')} {fitted(path, max(screen.width - columns(head) - 2, 12))}"
 
 
 def pieces_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Give the pieces of a chunk with their roles, cut out of its full text."""
+    """Yield the roles and texts of the pieces of a chunk."""
     reached = 0
-    for place, piece in enumerate(record["pieces"]):
-        reached += len(piece["joiner"]) if place else 0
+    for index, piece in enumerate(record["pieces"]):
+        reached += len(piece["joiner"]) if index else 0
         end = reached + piece["end"] - piece["start"]
         yield piece["role"], record["full_text"][reached:end]
         reached = end
 
 
 def _some(lines: list[str], most: int, width: int) -> list[str]:
-    """Give the first lines, each cut to the width; without a limit all of them, folded."""
+    """Return the first lines, each cut to the width; without a limit all of them, folded."""
     if not most:
         return [part for line in lines for part in folded(line, width)]
     if len(lines) > most:
@@ -83,12 +80,9 @@ def show_rows(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> N
     """Show a line for each chunk of a document."""
     _show_name(screen, file, records)
     for record in records:
-        place = f"{record['char_start']}:{record['char_end']}"
-        path = " › ".join(record["headings_path"][-2:])
-        cells = (
-            f"{record['chunk_index']:>5}  {_kind(record):<10} {record['token_count']:>6}  {place:<16}",
-            padded(printable(path), 28),
-            printable(" ".join(record["normalized_text"][:200].split())),
-        )
-        screen.line(fitted("  ".join(cells), screen.width))
+        span = f"{record['char_start']}:{record['char_end']}"
+        numbers = f"{record['chunk_index']:>5}  {_kind(record):<10} {record['token_count']:>6}  {span:<16}"
+        path = padded(printable(" › ".join(record["headings_path"][-2:])), 28)
+        text = printable(" ".join(record["normalized_text"][:200].split()))
+        screen.line(fitted(f"{numbers}  {path}  {text}", screen.width))
     screen.line()

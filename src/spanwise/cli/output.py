@@ -16,19 +16,18 @@ from spanwise.records.writers import Json, JsonLines, Parquet, Writer
 FORMATS: Final = ("jsonl", "json", "parquet", "table", "view")
 
 
-class Shown:
+class ChunkView:
     """Chunks for people: whole, or a line each."""
 
     def __init__(self, file: IO[bytes], *, whole: bool, lines: int) -> None:
-        """Write to the terminal, or to a file that somebody will read."""
+        """Write to the terminal, or to a text file."""
         self._whole, self._lines = whole, lines
         to_file = sys.stdout is None or file is not sys.stdout.buffer
-        self._screen = Screen(
-            io.StringIO() if to_file else sys.stdout, lambda words: file.write(words.encode("utf-8", "replace"))
-        )
+        stream = io.StringIO() if to_file else sys.stdout
+        self._screen = Screen(stream, lambda text: file.write(text.encode("utf-8", "replace")))
 
     def write(self, name: str, lines: bytes) -> None:
-        """Show the chunks of a file."""
+        """Write the chunks of a file."""
         records = records_in(lines)
         if self._whole:
             show_view(self._screen, name, records, self._lines)
@@ -36,18 +35,16 @@ class Shown:
             show_rows(self._screen, name, records)
 
     def finish(self) -> None:
-        """Nothing comes after the last chunk."""
+        """Do nothing: nothing follows the last chunk."""
 
 
-def writer_of(
-    name: str, file: IO[bytes], dialect: str | None, *, lines: int = 0, offsets: Sequence[str] = ()
-) -> Writer:
+def writer_of(name: str, file: IO[bytes], dialect: str | None, lines: int, offsets: Sequence[str]) -> Writer:
     """Return the writer of a format."""
-    if name in {"table", "view"} and dialect:
-        hint = "try --format jsonl"
-        raise OptionError("--format", f"{name} shows Spanwise's own records, not a dialect", value=dialect, hint=hint)
     if name == "parquet":
         return Parquet(file, dialect, offsets)
     if name in {"table", "view"}:
-        return Shown(file, whole=name == "view", lines=lines)
+        if dialect:
+            rule = f"{name} shows Spanwise's own records, not a dialect"
+            raise OptionError("--format", rule, value=dialect, hint="try --format jsonl")
+        return ChunkView(file, whole=name == "view", lines=lines)
     return Json(file) if name == "json" else JsonLines(file)

@@ -1,4 +1,4 @@
-"""What all commands' arguments have in common: the parser, its words for what is wrong, and the settings."""
+"""What the arguments of all commands share: the parser, its error messages, and the arguments for settings."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ KEEP_ALL: Final = "keep what is not the main content of a web page"
 
 
 class LazyCommand:
-    """A function of a command's module; the module is loaded when the command runs, so that no other waits for it."""
+    """A function of a command's module, which is loaded only when the command runs."""
 
     def __init__(self, module: str, function: str = "run") -> None:
         self._module, self._function = module, function
 
     def __call__(self, arguments: argparse.Namespace) -> int:
-        """Load the module and run the command."""
-        code: int = getattr(import_module(f"spanwise.cli.commands.{self._module}"), self._function)(arguments)
-        return code
+        """Load the module, run the command and return its exit code; None stands for 0."""
+        code: int | None = getattr(import_module(f"spanwise.cli.commands.{self._module}"), self._function)(arguments)
+        return code or 0
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -39,10 +39,10 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong the way all errors here are said."""
+    """A parser whose errors have the format of all errors here."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong, with a hint, and end."""
+        """Print an error with a hint, and exit."""
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
         hint = f"see {self.prog} --help"
         if unknown := re.match(r"unrecognized arguments: (--?[\w-]+)", message):
@@ -55,37 +55,26 @@ class Parser(argparse.ArgumentParser):
 
 
 def command_of(
-    commands: Any,
-    name: str,
-    help: str,
-    *examples: str,
-    takes: str,
-    add_help: bool = True,
-    group: str = "",
+    commands: Any, name: str, help: str, *examples: str, takes: str, add_help: bool = True, group: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a command, or an action of the command `group`, and return what its arguments are added to."""
+    """Add a command, or an action of the command `group`, and return the parser to which its arguments are added."""
     command: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=help,
-        usage=f"spanwise {group and group + ' '}{name} [options] {takes}".rstrip(),
-        description=help[0].upper() + help[1:] + ".",
-        epilog=examples_of(*examples),
-        formatter_class=Formatter,
-        allow_abbrev=False,
-        add_help=add_help,
-    )
+        name, help=help, usage=f"spanwise {group and group + ' '}{name} [options] {takes}".rstrip(),
+        description=help[0].upper() + help[1:] + ".", epilog=examples_of(*examples), formatter_class=Formatter,
+        allow_abbrev=False, add_help=add_help,
+    )  # fmt: skip
     run = LazyCommand(group, f"run_{name}") if group else LazyCommand(name)
     command.set_defaults(run=run, parser=command)
     return command
 
 
 def examples_of(*lines: str) -> str:
-    """Give the last part of a help text."""
+    """Return the last part of a help text."""
     return "examples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def add_files(command: argparse.ArgumentParser) -> Any:
-    """Add which files are meant and how they are read; give the group, for more of the kind."""
+    """Add the arguments that choose files and how they are read; return their group."""
     files = command.add_argument_group("files")
     files.add_argument("--include", action="append", default=[], metavar="GLOB", help="only these, as in .gitignore")
     files.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="not these, as in .gitignore")
@@ -98,14 +87,13 @@ def add_files(command: argparse.ArgumentParser) -> Any:
 
 
 def add_settings(command: argparse.ArgumentParser, *, tenant: bool = True) -> None:
-    """Add plan, strategy, tokenizer, config file and all options; of the last few are named, to keep help short."""
+    """Add plan, strategy, tokenizer, config file and all options; few options are in the help, to keep it short."""
     default, *others = STRATEGIES
     flags = " ".join(f"--{name.replace('_', '-')}" for name in _NAMED)
     paragraph = textwrap.fill(f"{flags}, and more: spanwise strategies", _WIDTH - 4)
     group = command.add_argument_group("chunking", paragraph)
-    group.add_argument(
-        "--strategy", choices=STRATEGIES, metavar="NAME", help=", ".join([f"{default} (default)", *others])
-    )
+    names = ", ".join([f"{default} (default)", *others])
+    group.add_argument("--strategy", choices=STRATEGIES, metavar="NAME", help=names)
     plans = f"{', '.join(DEFAULT_PLANS)} or your own; --tenant NAME: that tenant's"
     group.add_argument("--plan", metavar="NAME", help=plans)
     if tenant:
@@ -119,29 +107,25 @@ def add_settings(command: argparse.ArgumentParser, *, tenant: bool = True) -> No
 
 def _add_option(group: Any, item: Field[Any]) -> None:
     flag, rules = f"--{item.name.replace('_', '-')}", item.metadata
+    how: dict[str, Any] = {"type": rules["kind"], "choices": rules["choices"] or None, "metavar": "N"}
     if rules["kind"] is bool:
-        action: Any = argparse.BooleanOptionalAction
-        group.add_argument(flag, action=action, default=None, help=argparse.SUPPRESS)
-    else:
-        kind = rules["kind"]
-        group.add_argument(flag, type=kind, choices=rules["choices"] or None, metavar="N", help=argparse.SUPPRESS)
+        how = {"action": argparse.BooleanOptionalAction, "default": None}
+    group.add_argument(flag, **how, help=argparse.SUPPRESS)
 
 
-def number(words: str) -> int:
-    """Read a whole number that is not negative."""
-    value = int(words)
-    if value < 0:
+def number(text: str) -> int:
+    """Return a whole number that is not negative."""
+    if (value := int(text)) < 0:
         raise ValueError
     return value
 
 
-def seconds(words: str) -> float:
-    """Read a time to wait."""
-    value = float(words)
-    if not 0 <= value < 1e9:
+def seconds(text: str) -> float:
+    """Return a time to wait."""
+    if not 0 <= (value := float(text)) < 1e9:
         raise ValueError
     return value
 
 
 seconds.__name__ = "number of seconds"
-number.__name__ = "number"  # argparse says it when the words are none
+number.__name__ = "number"  # argparse names the type by it in the error for a wrong value

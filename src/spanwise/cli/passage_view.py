@@ -1,4 +1,4 @@
-"""A passage on the terminal: where it stands, its text with the words of the question marked, and why it was found."""
+"""A passage on a terminal: its location, its text with the words of the query marked, and the parts of its score."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from spanwise.retrieval.weights import Weights
 
 _LINES: Final = 6
 _INDENT: Final = "   "
-_MARK: Final = ("⟪", "⟫")  # where there is no colour; no text has these
-_LONG_LINE: Final = 50  # characters; a shorter one was meant to end there
+_MARK: Final = ("⟪", "⟫")  # where there are no colours; texts do not contain these
+_LONG_LINE: Final = 50  # characters; a shorter line ends where its author meant it to
 _NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
 Range = tuple[int, int]
 
@@ -24,7 +24,7 @@ def show_hit(screen: Screen, rank: int, hit: Hit, weights: Weights | None, *, fu
     screen.line(_head(screen, rank, hit))
     for line in _text(screen, hit, full=full):
         screen.line(f"{_INDENT}{line}".rstrip())
-    for line in _places(hit):
+    for line in _locations(hit):
         for part in folded(line, screen.width - len(_INDENT)):
             screen.line(f"{_INDENT}{part}", "dim")
     if weights:
@@ -38,9 +38,9 @@ def _head(screen: Screen, rank: int, hit: Hit) -> str:
         del path[1]
     number, page = f"{rank}. ", f"  {_pages(hit)}" if hit.page_start else ""
     score = f"{hit.score:.3f}  "
-    words = one_line(" › ".join(path))
     room = max(screen.width - columns(number + score + page), 12)
-    return screen.painted(number + score, "head") + screen.painted(fitted(words, room), "strong") + page
+    title = fitted(one_line(" › ".join(path)), room)
+    return screen.painted(number + score, "head") + screen.painted(title, "strong") + page
 
 
 def _pages(hit: Hit) -> str:
@@ -48,22 +48,22 @@ def _pages(hit: Hit) -> str:
     return f"page {hit.page_start}" if same else f"pages {hit.page_start}–{hit.page_end}"
 
 
-def _places(hit: Hit) -> Iterator[str]:
-    place = f"[{hit.char_start}:{hit.char_end}]"
-    yield one_line(f"{hit.file_path or hit.document_id} {place}") + (" (cut)" if hit.truncated else "")
+def _locations(hit: Hit) -> Iterator[str]:
+    span = f"[{hit.char_start}:{hit.char_end}]"
+    yield one_line(f"{hit.file_path or hit.document_id} {span}") + (" (cut)" if hit.truncated else "")
     if hit.url:
         yield one_line(hit.url)
 
 
 def _text(screen: Screen, hit: Hit, *, full: bool) -> list[str]:
-    """Give the lines of a text, or those around its marks."""
+    """Return the lines of a text, or those around its marks."""
     lines = _wrapped(hit.normalized_text, screen.width - len(_INDENT))
     marked = [_marked(screen, hit, line) for line in lines]
     if full:
         return marked
-    seen = [place for place, (start, end) in enumerate(lines) if hit.normalized_text[start:end].strip()]
-    chosen = _best_lines([lines[place] for place in seen], hit.marks)
-    parts = [marked[seen[place]] for place in chosen]
+    seen = [index for index, (start, end) in enumerate(lines) if hit.normalized_text[start:end].strip()]
+    chosen = _best_lines([lines[index] for index in seen], hit.marks)
+    parts = [marked[seen[index]] for index in chosen]
     if chosen and chosen[0] > 0:
         parts[0] = f"… {parts[0]}"
     if chosen and chosen[-1] + 1 < len(seen):
@@ -72,7 +72,7 @@ def _text(screen: Screen, hit: Hit, *, full: bool) -> list[str]:
 
 
 def _best_lines(lines: Sequence[Range], marks: Sequence[Range]) -> range:
-    """Choose the few lines that hold the most marks, the first of equals."""
+    """Return the window of a few lines with the most marks, the first of equals."""
     counts = [sum(start <= mark < end for mark, _ in marks) for start, end in lines]
     windows = range(max(len(lines) - _LINES, 0) + 1)
     first = max(windows, key=lambda start: (sum(counts[start : start + _LINES]), -start))
@@ -80,7 +80,7 @@ def _best_lines(lines: Sequence[Range], marks: Sequence[Range]) -> range:
 
 
 def _wrapped(text: str, width: int) -> list[Range]:
-    """Break a text into lines of so many columns, at words where it can be; lines of one paragraph flow together."""
+    """Return the ranges of lines of so many columns, broken at spaces if possible; lines of a paragraph are joined."""
     room = width - 6  # for marks and ellipses
     return [
         (start + first, start + last)
@@ -90,7 +90,7 @@ def _wrapped(text: str, width: int) -> list[Range]:
 
 
 def _paragraphs(text: str) -> Iterator[Range]:
-    """Give the lines of a text; one that only goes on with a sentence belongs to the line before it."""
+    """Yield the lines of a text; one that continues a sentence belongs to the line before it."""
     begun = reached = 0
     for line in text.split("\n"):
         goes_on = reached - begun > _LONG_LINE and line[:1].isalnum() and not _NUMBERED.match(line)
@@ -113,7 +113,7 @@ def _line_breaks(line: str, room: int) -> Iterator[Range]:
 
 
 def _marked(screen: Screen, hit: Hit, line: Range) -> str:
-    """Give a line with its marks; words next to each other get one."""
+    """Return a line with its marks; adjacent words share one."""
     text, (reached, end) = hit.normalized_text, line
     parts: list[str] = []
     for first, last in _united(hit.marks, text):
@@ -133,35 +133,28 @@ def _emphasised(screen: Screen, word: str) -> str:
     return screen.painted(word, "match") if screen.coloured else f"{_MARK[0]}{word}{_MARK[1]}"
 
 
-def _united(marks: Sequence[Range], text: str) -> Iterator[Range]:
+def _united(marks: Sequence[Range], text: str) -> list[Range]:
     """Join marks with nothing but spaces between them."""
-    open_one: Range | None = None
+    united: list[Range] = []
     for start, end in marks:
-        if open_one and not text[open_one[1] : start].strip(" "):
-            open_one = open_one[0], end
-            continue
-        if open_one:
-            yield open_one
-        open_one = start, end
-    if open_one:
-        yield open_one
+        joined = united and not text[united[-1][1] : start].strip(" ")
+        united.append((united.pop()[0] if joined else start, end))
+    return united
 
 
 def _explained(hit: Hit, weights: Weights, width: int) -> list[str]:
-    """Set the parts of a score in a table."""
+    """Return the parts of a score as the lines of a table."""
     explain = hit.explain
-    rows = [("part", "weight", "points", "")]
     matched = ", ".join(f"{one_line(word)} {value:.2f}" for word, value in (explain.matched or {}).items())
-    reasons = {"words": f"BM25 {explain.bm25:.2f}" + (f": {matched}" if matched else "")}
+    vector = "no model" if explain.trust is None else ""
     if explain.cosine is not None:
-        reasons["vector"] = f"cosine {explain.cosine:.2f}, trust {explain.trust or 0:.2f}"
-    elif explain.trust is None:
-        reasons["vector"] = "no model"
-    rows.append(("words", "1", f"{explain.words:.3f}", reasons["words"]))
-    for item in fields(Weights):
-        points = f"{getattr(explain, item.name):.3f}"
-        rows.append(
-            (item.name.replace("_", " "), f"{getattr(weights, item.name):g}", points, reasons.get(item.name, ""))
-        )
+        vector = f"cosine {explain.cosine:.2f}, trust {explain.trust or 0:.2f}"
+    rows = [("part", "weight", "points", "")]
+    rows.append(
+        ("words", "1", f"{explain.words:.3f}", f"BM25 {explain.bm25:.2f}" + (f": {matched}" if matched else ""))
+    )
+    for name in (item.name for item in fields(Weights)):
+        points, weight = f"{getattr(explain, name):.3f}", f"{getattr(weights, name):g}"
+        rows.append((name.replace("_", " "), weight, points, vector if name == "vector" else ""))
     rows.append(("score", "", f"{hit.score:.3f}", ""))
     return table(rows, right=(1, 2), width=width)

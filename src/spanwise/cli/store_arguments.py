@@ -1,20 +1,11 @@
-"""The arguments of the commands that know a store: index, search and store."""
+"""The arguments of the commands that use a store: index, search and store."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from spanwise.cli.parser import (
-    Formatter,
-    Parser,
-    add_files,
-    add_settings,
-    command_of,
-    examples_of,
-    number,
-    seconds,
-)
+from spanwise.cli.parser import Formatter, Parser, add_files, add_settings, command_of, examples_of, number, seconds
 
 
 def add_index(commands: Any) -> None:
@@ -22,8 +13,7 @@ def add_index(commands: Any) -> None:
     command = command_of(
         commands, "index", "put documents into a store, doing only what changed",
         "spanwise index docs/ --store docs.db", "spanwise index docs/ --store docs.db --dry-run",
-        "spanwise index docs/ --store docs.db --tenant acme --json", takes="PATH ... --store STORE",
-    )  # fmt: skip
+        "spanwise index docs/ --store docs.db --tenant acme --json", takes="PATH ... --store STORE")  # fmt: skip
     command.add_argument("paths", nargs="+", metavar="PATH", help="files and folders (.gitignore holds)")
     _where(command)
     command.add_argument("--tenant", metavar="NAME", help="whose documents these are; default: nobody's")
@@ -44,8 +34,7 @@ def add_search(commands: Any) -> None:
         'spanwise search "who approves a trip?" --store docs.db',
         'spanwise search "who approves a trip?" --store docs.db --tenant acme --budget 1000 --json',
         'spanwise search "daily rate" --store docs.db --type table --path "travel/*" --explain',
-        takes="QUERY --store STORE",
-    )  # fmt: skip
+        takes="QUERY --store STORE")  # fmt: skip
     command.add_argument("query", metavar="QUERY", help="words or a question; - for stdin")
     command.add_argument("--store", required=True, metavar="PATH", help="the store's file, or postgresql://...")
     command.add_argument("--tenant", metavar="NAME", help="whose documents; default: those that belong to none")
@@ -56,15 +45,13 @@ def add_search(commands: Any) -> None:
     amount.add_argument("--budget", type=number, metavar="N", help="tokens of all passages together")
     amount.add_argument("--tokenizer", metavar="NAME", help="counts the budget; default: as for chunk")
     amount.add_argument("--parents", action="store_true", help="the parent's text, of chunks that have one")
-    filters = command.add_argument_group("which documents")
-    filters.add_argument("--label", dest="labels", action="append", default=[], metavar="NAME", help="has this label")
-    filters.add_argument("--space", metavar="KEY", help="is of this space of Confluence")
-    filters.add_argument("--path", metavar="GLOB", help="its file is named so: * any characters, ? one")
-    filters.add_argument("--since", metavar="DATE", help="was changed on that day or later")
-    filters.add_argument("--until", metavar="DATE", help="was changed on that day or earlier")
-    filters.add_argument(
-        "--type", metavar="NAME", help="of the source (pdf, html ...) or of the chunk (table, code ...)"
-    )
+    which = command.add_argument_group("which documents")
+    which.add_argument("--label", dest="labels", action="append", default=[], metavar="NAME", help="has this label")
+    which.add_argument("--space", metavar="KEY", help="is of this space of Confluence")
+    which.add_argument("--path", metavar="GLOB", help="its file is named so: * any characters, ? one")
+    which.add_argument("--since", metavar="DATE", help="was changed on that day or later")
+    which.add_argument("--until", metavar="DATE", help="was changed on that day or earlier")
+    which.add_argument("--type", metavar="NAME", help="of the source (pdf, html ...) or of the chunk (table, code ...)")
     output = command.add_argument_group("output")
     output.add_argument("--full", action="store_true", help="the whole text of every passage")
     output.add_argument("--explain", action="store_true", help="the parts of every score")

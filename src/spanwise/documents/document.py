@@ -176,7 +176,7 @@ class LeftOut(NamedTuple):
     usual: bool = False
 
 
-class Shown(NamedTuple):
+class VisibleText(NamedTuple):
     """A run of visible text of the rendered page, with its offset in characters of the page."""
 
     offset: int
@@ -239,7 +239,7 @@ class Metadata:
             object.__setattr__(self, name, tuple(values))
         if self.page_version is not None and type(self.page_version) is not int:
             raise OptionError("page_version", "must be an integer", value=self.page_version)
-        if self.updated_at is not None and not _is_iso(self.updated_at):
+        if self.updated_at is not None and not is_iso(self.updated_at):
             raise OptionError("updated_at", "must be ISO 8601", value=self.updated_at, hint="try 2026-01-28T10:00:00Z")
         if not isinstance(self.extra, Mapping):
             raise OptionError("extra", "must be a dictionary", value=self.extra, hint='try {"team": "hr"}')
@@ -285,7 +285,8 @@ def _is_json(value: object) -> bool:
     return True
 
 
-def _is_iso(stamp: str) -> bool:
+def is_iso(stamp: str) -> bool:
+    """Whether a text is a date, or a date and time, of ISO 8601."""
     try:
         datetime.fromisoformat(stamp)
     except ValueError:
@@ -328,7 +329,7 @@ class Document:
     left_out: tuple[LeftOut, ...] = ()
     link_starts: tuple[int, ...] = ()
     """The position of each of `metadata.links` in the text; empty where it isn't known."""
-    shown: tuple[Shown, ...] = field(default=(), repr=False)
+    visible: tuple[VisibleText, ...] = field(default=(), repr=False)
     """All visible text of the rendered source, with what was left out; empty where it is that of `text`."""
 
     def __post_init__(self) -> None:

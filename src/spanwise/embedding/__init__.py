@@ -35,14 +35,6 @@ class Embedder(Protocol):
         """Return the vector of a query."""
 
 
-def _auto(model: str) -> Embedder | None:
-    return universal_embedder(model) if is_installed() else None
-
-
-def _none(model: str) -> None:
-    return None
-
-
 def _openai(model: str) -> Embedder:
     from spanwise.embedding.endpoint import EndpointEmbedder  # imports all of HTTP, which only this embedder needs
 
@@ -50,8 +42,8 @@ def _openai(model: str) -> Embedder:
 
 
 EMBEDDERS: Final[dict[str, tuple[Callable[[str], Embedder | None], str]]] = {
-    "auto": (_auto, ""),
-    "none": (_none, ""),
+    "auto": (lambda model: universal_embedder(model) if is_installed() else None, ""),
+    "none": (lambda model: None, ""),
     "universal": (universal_embedder, ""),
     "sentence-transformers": (TransformerEmbedder, "BAAI/bge-m3"),
     "openai": (_openai, "text-embedding-3-small"),

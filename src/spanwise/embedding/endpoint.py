@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import batches, nonblank_texts, unit_rows
+from spanwise.embedding.vectors import batches, embedded
 from spanwise.errors import EndpointError, OptionError
 
 if TYPE_CHECKING:
@@ -79,15 +79,11 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a row for each text, of zeros for a blank one."""
-        import numpy as np
 
-        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        kept, indices = nonblank_texts(texts, _LONGEST)
-        if kept:
-            rows[indices] = unit_rows(
-                [row for batch in batches(kept, _TEXTS, _CHARACTERS) for row in self._rows(batch)]
-            )
-        return rows
+        def encode(kept: list[str]) -> list[list[float]]:
+            return [row for batch in batches(kept, _TEXTS, _CHARACTERS) for row in self._rows(batch)]
+
+        return embedded(texts, self.dimension, _LONGEST, encode)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a query; such endpoints don't distinguish queries from documents."""

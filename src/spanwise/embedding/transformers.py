@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import nonblank_texts, unit_rows
+from spanwise.embedding.vectors import embedded
 from spanwise.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -50,14 +50,8 @@ class TransformerEmbedder:
         return row
 
     def _embedded(self, texts: Sequence[str], encode: Callable[..., Any]) -> NDArray[np.float32]:
-        import numpy as np
-
-        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        kept, indices = nonblank_texts(texts, _LONGEST)
-        if kept:
-            made = encode(kept, batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)
-            rows[indices] = unit_rows(made)
-        return rows
+        encoded = partial(encode, batch_size=_BATCH, show_progress_bar=False, convert_to_numpy=True)
+        return embedded(texts, self.dimension, _LONGEST, encoded)
 
     @cached_property
     def _model(self) -> Any:

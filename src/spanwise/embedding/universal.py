@@ -7,7 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import nonblank_texts, unit_rows
+from spanwise.embedding.vectors import embedded
 from spanwise.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ class UniversalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a row for each text, of zeros for a blank one."""
-        import numpy as np
-
-        rows = np.zeros((len(texts), _DIMENSION), dtype=np.float32)
-        kept, indices = nonblank_texts(texts, _LONGEST)
-        if kept:
-            rows[indices] = unit_rows(_model().encode(kept))
-        return rows
+        return embedded(texts, _DIMENSION, _LONGEST, lambda kept: _model().encode(kept))
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a query; the model doesn't distinguish queries from documents."""

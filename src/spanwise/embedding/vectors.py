@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,10 +27,17 @@ def quantized(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     return small
 
 
-def nonblank_texts(texts: Sequence[str], longest: int) -> tuple[list[str], list[int]]:
-    """Return the texts that aren't blank, cut at `longest` characters and valid as UTF-8, and their indices."""
-    kept = [(index, cleaned(text[:longest])) for index, text in enumerate(texts) if text.strip()]
-    return [text for _, text in kept], [index for index, _ in kept]
+def embedded(
+    texts: Sequence[str], dimension: int, longest: int, encode: Callable[[list[str]], ArrayLike]
+) -> NDArray[np.float32]:
+    """Return a row for each text: what `encode` returns for its first `longest` characters, or zeros if it is blank."""
+    import numpy as np
+
+    rows = np.zeros((len(texts), dimension), dtype=np.float32)
+    kept = {index: cleaned(text[:longest]) for index, text in enumerate(texts) if text.strip()}
+    if kept:
+        rows[list(kept)] = unit_rows(encode(list(kept.values())))
+    return rows
 
 
 def cleaned(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What of a document is in the store already: its new chunks beside those that are there."""
+"""The difference between the new chunks of a document and the stored ones."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class Matched(NamedTuple):
 
 def is_searched(entry: Entry) -> bool:
     """Whether a chunk is searched for; a parent isn't."""
-    return bool(entry.words_hash)
+    return bool(entry.terms_hash)
 
 
 def matched(stored: Sequence[ChunkState], entries: Sequence[Entry], *, embedding: bool) -> Matched:
-    """Find for each chunk one that says the same, in order: it stays, with its words and its vector."""
+    """Find a stored chunk with the same text for each new one, in order: it stays, with its terms and its vector."""
     waiting: dict[tuple[str, str], deque[ChunkState]] = {}
     for old in stored:
-        waiting.setdefault((old.content_hash, old.words_hash), deque()).append(old)
+        waiting.setdefault((old.content_hash, old.terms_hash), deque()).append(old)
     kept = 0
     moved: list[tuple[int, Entry]] = []
     revectored: list[tuple[int, Entry]] = []
     added: list[Entry] = []
     for entry in entries:
-        same = waiting.get((entry.content_hash, entry.words_hash))
+        same = waiting.get((entry.content_hash, entry.terms_hash))
         if not same:
             added.append(entry)
             continue

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from spanwise import __version__
-from spanwise.chunking.strategies.smart import ASKING
+from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS
 from spanwise.documents.document import Document
 from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.pipeline.jobs import Job
@@ -23,8 +23,8 @@ from spanwise.stores.values import Entry, Source
 from spanwise.text.terms import ANALYSER, document_terms
 from spanwise.text.tokens import TOKENIZERS
 
-INDEXING: Final = "1"
-"""Goes up when the same file gives something else to store: everything is indexed again then."""
+INDEXING: Final = "2"
+"""Raised when other entries are made of the same file: everything is indexed again then."""
 _CHOOSING_MODEL: Final = frozenset({"endpoint", "model"})
 _LONGEST_TEXT_BEFORE: Final = 2_000  # characters
 _BETWEEN: Final = frozenset({"heading", "rule"})
@@ -75,7 +75,7 @@ def fingerprint_of(job: Job, data: bytes, embedder: str) -> str:
 
 
 def document_bytes(document: Document) -> bytes:
-    """Return bytes that stand for a document that was not read from any."""
+    """Return bytes for the fingerprint of a document that was not read from any."""
     import orjson
 
     known = orjson.dumps(document.metadata.to_dict(), option=orjson.OPT_SORT_KEYS, default=str)
@@ -84,7 +84,7 @@ def document_bytes(document: Document) -> bytes:
 
 def _distinctive(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that decide which chunks there are: not a model's key, nor what it may cost."""
-    return {name: value for name, value in options.items() if name not in ASKING or name in _CHOOSING_MODEL}
+    return {name: value for name, value in options.items() if name not in ENDPOINT_OPTIONS or name in _CHOOSING_MODEL}
 
 
 @cache

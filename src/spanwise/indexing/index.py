@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -21,7 +21,7 @@ from spanwise.pipeline.process import process_all
 from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
 from spanwise.sources.listing import Listing, Source
-from spanwise.stores import Store, StoreWriter, open_store
+from spanwise.stores import Store, StoreWriter, opened
 from spanwise.stores.values import DEFAULT_TENANT, DocumentState, Model
 
 _AT_ONCE: Final = 1_000  # source items that are planned together
@@ -78,13 +78,13 @@ def index(
 
     What did not change is neither read nor embedded again. Files that are gone from a folder that was given are
     deleted from the store; nothing else is. A document that can't be read counts as failed, and the rest goes on.
-    `options` are those of the strategy; `jobs` is the number of processes; `wait` is how many seconds another writer is
-    waited for.
+    `options` are those of the strategy; `jobs` is the number of processes; `wait` is the number of seconds to wait for
+    another writer.
     """
     metadata = {} if tenant is None else {"tenant_id": tenant}
     settings = settings_from(strategy, tokenizer, options, metadata)
     listing, reports = Listing(sources, has_reader), list[DocumentReport]()
-    with _opened(store) as target:
+    with opened(store, create=True) as target:
         chosen = embedder_for(embedder, target.model())
         with target.writing(tenant or DEFAULT_TENANT, _model(chosen), wait) as writer:
             run = IndexRun(writer, chosen, progress=progress)
@@ -126,10 +126,8 @@ class IndexRun:
             named, known = self._named(job)
             data = _data_of(named) if known else None
             if known and data is not None and fingerprint_of(named, data, self._embedder) == known.fingerprint:
-                report = DocumentReport(
-                    known.document_id, "unchanged", known.chunks, file=named.item.name, kept=known.chunks
-                )
-                unchanged.append(report)
+                name, chunks = named.item.name, known.chunks
+                unchanged.append(DocumentReport(known.document_id, "unchanged", chunks, file=name, kept=chunks))
                 continue
             if data is not None and named.item.document is None and (kept := kept + len(data)) <= _KEPT_BYTES:
                 named = named._replace(item=replace(named.item, data=data))
@@ -174,7 +172,7 @@ class IndexRun:
 
 
 def embedder_for(chosen: str | Embedder | None, model: Model | None) -> Embedder | None:
-    """Return the embedder that was chosen; for `auto` that of the store's vectors, else the default if installed."""
+    """Return the chosen embedder; for `auto` that of the store's vectors, else the default one if it is installed."""
     if chosen != "auto":
         return embedder_of(None if chosen == "none" else chosen)
     if model is None:
@@ -200,17 +198,6 @@ def without_calls(jobs: Sequence[Job]) -> list[Job]:
 
 def _model(embedder: Embedder | None) -> Model | None:
     return Model(embedder.name, embedder.dimension) if embedder else None
-
-
-@contextmanager
-def _opened(store: str | os.PathLike[str] | Store) -> Iterator[Store]:
-    """Open a store by its address, and close it afterwards; one that is open already stays open."""
-    if isinstance(store, str | os.PathLike):
-        with closing(open_store(os.fspath(store), create=True)) as opened:
-            yield opened
-    else:
-        with nullcontext(store) as opened:
-            yield opened
 
 
 def _for_tenant(job: Job, tenant: str | None) -> Job:

@@ -1,4 +1,4 @@
-"""What links mean: the names that a document goes by, and the names that its links use, in one spelling.
+"""Names by which links refer to documents: those of a document and those that its links use, in one spelling.
 
 `url:https://…` without a fragment, `file:/…` an absolute path, `page:ID` and `title:SPACE/Title` in Confluence,
 `note:name` for notes that are linked by name.
@@ -19,22 +19,22 @@ _PORTS: Final = {"http": 80, "https": 443}
 _ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
-def addresses_of(metadata: Mapping[str, Any], place: str | None) -> tuple[str, ...]:
-    """Give the names under which links may mean a document; `place` is its file, as an absolute path."""
-    return tuple(dict.fromkeys(_addresses(metadata, place)))
+def addresses_of(metadata: Mapping[str, Any], location: str | None) -> tuple[str, ...]:
+    """Return the names by which links may refer to a document; `location` is the absolute path of its file."""
+    return tuple(dict.fromkeys(_addresses(metadata, location)))
 
 
-def targets_of(metadata: Mapping[str, Any], place: str | None) -> tuple[str, ...]:
-    """Give the names that the links of a document may mean, those of the document itself left out."""
-    own = set(_addresses(metadata, place))
-    targets = (name for link in metadata.get("links") or () for name in _targets(link, metadata, place))
+def targets_of(metadata: Mapping[str, Any], location: str | None) -> tuple[str, ...]:
+    """Return the names that the links of a document may refer to, without those of the document itself."""
+    own = set(_addresses(metadata, location))
+    targets = (name for link in metadata.get("links") or () for name in _targets(link, metadata, location))
     return tuple(name for name in dict.fromkeys(targets) if name not in own)
 
 
-def _addresses(metadata: Mapping[str, Any], place: str | None) -> Iterator[str]:
+def _addresses(metadata: Mapping[str, Any], location: str | None) -> Iterator[str]:
     if url := _url(metadata.get("source_url") or ""):
         yield url
-    path = place or metadata.get("file_path")
+    path = location or metadata.get("file_path")
     if path:
         yield f"file:{path}"
     if metadata.get("page_id"):
@@ -46,7 +46,7 @@ def _addresses(metadata: Mapping[str, Any], place: str | None) -> Iterator[str]:
 
 
 def _note_names(path: str, extra: Mapping[str, Any]) -> Iterator[str]:
-    """Give what a note is called: its path from any folder on, its aliases, its own id."""
+    """Yield the names of a note: its path from any folder on, its aliases, its own id."""
     steps = [step for step in PurePosixPath(path).with_suffix("").parts if step != "/"]
     yield from (_note("/".join(steps[at:])) for at in range(len(steps) - 1, max(len(steps) - 6, -1), -1))
     aliases = extra.get("aliases")
@@ -54,23 +54,23 @@ def _note_names(path: str, extra: Mapping[str, Any]) -> Iterator[str]:
     yield from (_note(str(name)) for name in own if name)
 
 
-def _targets(link: Mapping[str, Any], metadata: Mapping[str, Any], place: str | None) -> Iterator[str]:
-    """Give what a link may mean; of several names at most one is somebody's."""
+def _targets(link: Mapping[str, Any], metadata: Mapping[str, Any], location: str | None) -> Iterator[str]:
+    """Yield the names that a link may refer to; of several at most one is that of a document."""
     target = str(link.get("target") or "").strip()
     if not target or target.startswith("#"):
         return
     if _ADDRESS.match(target) or target.startswith("//"):
-        yield from _joined(metadata.get("source_url") or "https://", target)
+        yield from filter(None, [_url(target, metadata.get("source_url") or "https://")])
         return
     if metadata.get("source_type") == "confluence" or metadata.get("space_key"):
         yield from _confluence(target, metadata.get("space_key"))
     if _SCHEME.match(target) and not target.startswith("page:"):
         return
-    yield from _joined(metadata.get("source_url") or "", target)
+    yield from filter(None, [_url(target, metadata.get("source_url") or "")])
     path = unquote(target.partition("#")[0].partition("?")[0])
-    home = place or metadata.get("file_path")
-    if path and home:
-        beside = posixpath.normpath(posixpath.join(posixpath.dirname(home), path))
+    source = location or metadata.get("file_path")
+    if path and source:
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
         yield f"file:{beside}"
         if PurePosixPath(path).suffix.lower() not in _NOTES:
             yield f"file:{beside}.md"
@@ -78,18 +78,8 @@ def _targets(link: Mapping[str, Any], metadata: Mapping[str, Any], place: str | 
         yield _note(re.sub(r"\.(md|markdown|mdx)$", "", path, flags=re.IGNORECASE))
 
 
-def _joined(base: str, target: str) -> Iterator[str]:
-    """Give the address that a link on a page of the web leads to, if it leads anywhere."""
-    try:
-        url = _url(urljoin(base, target))
-    except ValueError:
-        return
-    if url:
-        yield url
-
-
 def _confluence(target: str, space: str | None) -> Iterator[str]:
-    """Read a name as in Confluence's own markup: `SPACE:Title`, `Title` in the same space, or `page:ID`."""
+    """Yield the names of a target in Confluence's markup: `SPACE:Title`, `Title` in the same space, or `page:ID`."""
     name = target.partition("#")[0]
     if name.startswith("page:"):
         yield name
@@ -109,16 +99,16 @@ def _note(name: str) -> str:
     return f"note:{posixpath.normpath(name.strip()).lstrip('/').casefold()}"
 
 
-def _url(address: str) -> str:
-    """Write an address of the web in one way: no fragment, no usual port, host in lower case, no slash at its end."""
+def _url(address: str, base: str = "") -> str:
+    """Return a web address in one spelling: no fragment, default port or slash at its end, host in lower case."""
     try:
-        parts: SplitResult = urlsplit(address.strip())
+        parts: SplitResult = urlsplit(urljoin(base, address).strip())
         host, port = (parts.hostname or "").lower(), parts.port
     except ValueError:
         return ""
     scheme = parts.scheme.lower()
     if scheme not in _PORTS or not host:
         return ""
-    shown = host if port in (None, _PORTS[scheme]) else f"{host}:{port}"
+    host = host if port in (None, _PORTS[scheme]) else f"{host}:{port}"
     query = f"?{parts.query}" if parts.query else ""
-    return f"url:{scheme}://{shown}{unquote(parts.path).rstrip('/')}{query}"
+    return f"url:{scheme}://{host}{unquote(parts.path).rstrip('/')}{query}"

@@ -87,7 +87,7 @@ class IndexWriter:
         """Start a run; a dry one only finds out what would be done."""
         self._writer, self._embedder, self._dry, self._stage, self._clock = writer, embedder, dry, stage, clock
         self._known = writer.known()
-        self._by_location = {one.place: one for one in self._known.values() if one.place}
+        self._by_location = {one.location: one for one in self._known.values() if one.location}
         self._files: dict[str, str] = {}  # of the documents of this run
         self._waiting: list[_Waiting] = []
         self._since = 0.0
@@ -126,7 +126,7 @@ class IndexWriter:
         """Return an error for an id that another file's document has."""
         location = outcome.job.item.location
         other = is_taken(document_id, location, self._known) if location else None  # a given document replaces its own
-        owner = self._files.get(document_id) or (other.place if other else None)
+        owner = self._files.get(document_id) or (other.location if other else None)
         if owner is None:
             self._files[document_id] = outcome.name
             return None
@@ -134,7 +134,7 @@ class IndexWriter:
         return DocumentError("document_id", f"is also that of {owner}", value=document_id, hint=hint)
 
     def _wait(self, outcome: Outcome[StoreEntries], document: StoreEntries) -> None:
-        document_id, location = document.source.document_id, document.source.place
+        document_id, location = document.source.document_id, document.source.location
         is_known = document_id in self._known
         stored = self._writer.chunks(document_id) if is_known else []
         found = matched(stored, document.entries, embedding=self._embedder is not None)
@@ -173,14 +173,14 @@ class IndexWriter:
             removed = [one.replaces for one in waiting if one.replaces]
             self._writer.commit([_change(one, vectors) for one in waiting], removed)
             self._stage("write", sum(len(one.document.entries) for one in waiting))
-        told: set[str] = set()
+        counted: set[str] = set()
         for one in waiting:
-            fresh = {entry.content_hash for entry in _to_embed(one.found)} & missing.keys() - told
-            told |= fresh
+            fresh = {entry.content_hash for entry in _to_embed(one.found)} & missing.keys() - counted
+            counted |= fresh
             yield from _reports(one, len(fresh))
 
     def _embedded(self, missing: Mapping[str, Entry]) -> dict[str, bytes]:
-        """Embed what nobody has embedded yet."""
+        """Embed the chunks whose vectors are missing."""
         if not missing or self._embedder is None:
             return {}
         texts = [orjson.loads(entry.record)["embedding_text"] for entry in missing.values()]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from spanwise.inspection.html import label
 from spanwise.inspection.sheets import chunks_by_block
 from spanwise.inspection.values import Inspection
-from spanwise.readers.pdf.page_images import Picture
+from spanwise.readers.pdf.page_images import PageImage
 
 
 class Box(NamedTuple):
@@ -45,7 +45,7 @@ def _page_boxes(source: Mapping[str, Any] | None) -> Iterator[tuple[int, Sequenc
             yield page, edges
 
 
-def figure_of(inspection: Inspection, picture: Picture, page: int, boxes: Sequence[Box]) -> Iterator[str]:
+def figure_of(inspection: Inspection, picture: PageImage, page: int, boxes: Sequence[Box]) -> Iterator[str]:
     """Yield the HTML of a page with its boxes."""
     data = b64encode(picture.png).decode("ascii")
     size = f'width="{picture.width:.0f}" height="{picture.height:.0f}" loading="lazy" decoding="async"'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import fields
 from pathlib import PurePath
 from typing import Any, Final
@@ -16,8 +16,8 @@ from spanwise.pipeline.chunk import chunk
 from spanwise.pipeline.jobs import Job
 from spanwise.pipeline.process import read_job
 from spanwise.pipeline.settings import Settings
-from spanwise.readers.confluence.rendered import rendered
-from spanwise.readers.pdf.page_images import Picture, page_pictures
+from spanwise.readers.confluence import rendered
+from spanwise.readers.pdf.page_images import PageImage, page_images
 
 _PDF: Final = b"%PDF-"
 _SIZES: Final = ("max_tokens", "target_tokens", "min_tokens", "parent_tokens")
@@ -30,11 +30,11 @@ def inspected(job: Job, *, pictures: bool, pictures_up_to: int) -> Iterator[Insp
     settings = job.settings
     chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=("utf16",), **settings.options)
     options = _options(settings)
-    looks = _rendered(job, data, document) if pictures else None
-    with _drawn_pages(job, data, document if pictures else None) as picture:
+    html = _rendered(job, data, document) if pictures else None
+    with _images(job, data, document if pictures else None) as picture:
         yield Inspection(
             document, [one.to_dict() for one in chunks], settings.strategy, PurePath(settings.tokenizer).name, options,
-            TargetSizes(*map(options.get, _SIZES)), document.metadata.file_path or "", picture, pictures_up_to, looks,
+            TargetSizes(*map(options.get, _SIZES)), document.metadata.file_path or "", picture, pictures_up_to, html,
         )  # fmt: skip
 
 
@@ -44,14 +44,13 @@ def _options(settings: Settings) -> Mapping[str, Any]:
     return {item.name: getattr(taken, item.name) for item in fields(taken) if not item.metadata["secret"]}
 
 
-@contextmanager
-def _drawn_pages(job: Job, data: bytes | None, document: Document | None) -> Iterator[Callable[[int], Picture] | None]:
+def _images(
+    job: Job, data: bytes | None, document: Document | None
+) -> AbstractContextManager[Callable[[int], PageImage] | None]:
     """Return what draws the pages of a PDF; None for other documents."""
     if document is None or not document.pages or data is None or _PDF not in data[:1024]:
-        yield None
-        return
-    with page_pictures(data, password=job.reading.password) as picture:
-        yield picture
+        return nullcontext()
+    return page_images(data, password=job.reading.password)
 
 
 def _rendered(job: Job, data: bytes | None, document: Document) -> str | None:

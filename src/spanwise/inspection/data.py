@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
@@ -15,45 +15,25 @@ from spanwise.inspection.values import Inspection, Record
 _ON_THE_PAGE: Final = frozenset({"page", "bbox", "boxes"})
 
 
-class _SharedValues:
-    """Values that many chunks share, each stored once and referred to by its index."""
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self._indices: dict[Any, int] = {}
-
-    def index(self, value: Any) -> int:
-        if value not in self._indices:
-            self._indices[value] = len(self.values)
-            self.values.append(value)
-        return self._indices[value]
-
-
 def data_of(inspection: Inspection) -> str:
     """Return the JSON that the script reads."""
-    paths, templates = _SharedValues(), _SharedValues()
+    paths: dict[tuple[str, ...], int] = {}  # many chunks share these and templates: each is stored once, by its index
+    templates: dict[str, int] = {}
     indices = {record["chunk_id"]: record["chunk_index"] for record in inspection.records}
-    chunks = [_chunk(inspection, record, paths.index, templates.index, indices) for record in inspection.records]
-    sizes = inspection.sizes
+    chunks = [_chunk(inspection, record, paths, templates, indices) for record in inspection.records]
     known = {
-        "limit": sizes.most,
-        "parent_limit": sizes.parent,
-        "chunks": chunks,
-        "paths": paths.values,
-        "templates": templates.values,
-    }
+        "limit": inspection.sizes.most, "parent_limit": inspection.sizes.parent, "chunks": chunks,
+        "paths": list(paths), "templates": list(templates),
+    }  # fmt: skip
     return inside_script(orjson.dumps(known).decode())
 
 
 def _chunk(
-    inspection: Inspection,
-    record: Record,
-    path_index: Callable[[Any], int],
-    template_index: Callable[[Any], int],
-    indices: dict[str, int],
-) -> dict[str, Any]:
+    inspection: Inspection, record: Record, paths: dict[tuple[str, ...], int], templates: dict[str, int],
+    indices: Mapping[str, int],
+) -> dict[str, Any]:  # fmt: skip
     pieces = record["pieces"]
-    before, after = _template_texts(record)
+    before, _, after = record["embedding_text"].rpartition(record["full_text"])  # the text of the template
     return {
         "index": record["chunk_index"],
         "colour": inspection.colours.get(record["chunk_index"]),
@@ -62,7 +42,7 @@ def _chunk(
         "type": record["chunk_type"],
         "section": record["section_type"],
         "block_id": record["block_id"],
-        "path": path_index(tuple(record["headings_path"])),
+        "path": paths.setdefault(tuple(record["headings_path"]), len(paths)),
         "pages": [record["page_start"], record["page_end"]],
         "blocks": [record["block_start_idx"], record["block_end_idx"]],
         "range": [record["char_start"], record["char_end"]],
@@ -70,8 +50,8 @@ def _chunk(
         "tokens": record["token_count"],
         "flags": flags_of(record),
         "parent": indices.get(record["parent_id"] or ""),
-        "before": template_index(before),
-        "after": template_index(after),
+        "before": templates.setdefault(before, len(templates)),
+        "after": templates.setdefault(after, len(templates)),
         "pieces": [[piece["start"], piece["end"], piece["role"], piece["joiner"]] for piece in pieces],
         "units": [[piece["utf16_start"], piece["utf16_end"]] for piece in pieces],
     }
@@ -84,12 +64,6 @@ def _source(document: Document, position: int) -> str:
     block = document.blocks[max(bisect_right(document.block_starts, position) - 1, 0)]
     items = (item for item in (block.source_ref or {}).items() if item[0] not in _ON_THE_PAGE)
     return ", ".join(f"{name} {value}" for name, value in items)
-
-
-def _template_texts(record: Record) -> tuple[str, str]:
-    """Return the text of the template before and after the pieces."""
-    before, _, after = record["embedding_text"].rpartition(record["full_text"])
-    return before, after
 
 
 def flags_of(record: Record) -> list[str]:

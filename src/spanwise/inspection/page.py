@@ -16,6 +16,7 @@ from spanwise.inspection.plot import plot_of
 from spanwise.inspection.rendered_page import rendered_page
 from spanwise.inspection.text import text_of
 from spanwise.inspection.values import Inspection
+from spanwise.options import value_text
 
 _LONG: Final = 500  # chunks; with more, a browser lays them out only when they are scrolled to
 _LEGEND: Final = """\
@@ -60,7 +61,7 @@ def page_of(inspection: Inspection) -> Iterator[str]:
 
 def _scripts(inspection: Inspection) -> tuple[str, ...]:
     """Return the names of the scripts, each before those that use it."""
-    return ("page.js",) if inspection.looks is None else ("alignment.js", "frame.js", "looks.js", "page.js")
+    return ("page.js",) if inspection.rendered_html is None else ("alignment.js", "frame.js", "looks.js", "page.js")
 
 
 @cache
@@ -103,8 +104,7 @@ def _header(inspection: Inspection) -> Iterator[str]:
 def _options(options: Mapping[str, Any]) -> Iterator[str]:
     yield '<ul class="options" aria-label="Options">'
     for name, value in options.items():
-        text = ("on" if value else "off") if isinstance(value, bool) else "none" if value is None else str(value)
-        yield f"<li>{label(name)} <b>{label(text)}</b></li>"
+        yield f"<li>{label(name)} <b>{label(value_text(value))}</b></li>"
     yield "</ul>\n"
 
 

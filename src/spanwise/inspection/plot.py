@@ -33,9 +33,10 @@ def _bar(inspection: Inspection, record: Record, left: float, step: float, top: 
     count, index = record["token_count"], record["chunk_index"]
     height = max(100 * count / top, 0.8)
     width = step * 0.8 if len(inspection.records) < _CROWDED else step
-    kind = " ".join(["bar", *_oddities(inspection, record)])
+    odd = _oddities(inspection, record)
+    kind = " ".join(["bar", *odd])
     position = f'x="{left:.3f}%" width="{width:.3f}%" y="{100 - height:.2f}%" height="{height:.2f}%"'
-    title = _title(inspection, record)
+    title = " · ".join([f"#{index}", counted(count, "token"), *odd.values()])
     return f'<a href="#chunk-{index}" tabindex="-1"><title>{title}</title><rect class="{kind}" {position}/></a>'
 
 
@@ -49,11 +50,6 @@ def _oddities(inspection: Inspection, record: Record) -> dict[str, str]:
         ("parent", "a parent", parent),
     )
     return {name: text for name, text, holds in odd if holds}
-
-
-def _title(inspection: Inspection, record: Record) -> str:
-    title = f"#{record['chunk_index']} · {counted(record['token_count'], 'token')}"
-    return " · ".join([title, *_oddities(inspection, record).values()])
 
 
 def _lines(sizes: TargetSizes, top: float) -> Iterator[str]:

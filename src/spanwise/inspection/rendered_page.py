@@ -19,7 +19,7 @@ from spanwise.documents.offsets import utf16_offsets
 from spanwise.inspection.html import escaped, inside_script
 from spanwise.inspection.safe_tree import tree_of
 from spanwise.inspection.values import Inspection
-from spanwise.records.links.visible_page import shown_stretches
+from spanwise.records.links.visible_page import visible_runs
 
 Range = tuple[int, int]
 
@@ -40,7 +40,7 @@ class RenderedRange(NamedTuple):
 
 def rendered_page(inspection: Inspection) -> Iterator[str]:
     """Yield the frame for the page and the data to build it; without scripts only the text is visible."""
-    if inspection.looks is None:
+    if inspection.rendered_html is None:
         return
     yield '<div class="views" role="group" aria-label="View" hidden>'
     yield '<button type="button" data-view="looks" aria-pressed="true">As it looks</button>'
@@ -50,7 +50,7 @@ def rendered_page(inspection: Inspection) -> Iterator[str]:
     yield '<p class="note" hidden></p><div class="board"><div class="gutter"></div><div class="glass">'
     yield '<iframe sandbox="allow-same-origin" inert tabindex="-1" title="The page" '
     yield f'srcdoc="{escaped(_FRAME)}"></iframe></div></div></section>\n'
-    data = inside_script(_data(inspection.document, inspection.looks))
+    data = inside_script(_data(inspection.document, inspection.rendered_html))
     yield f'<script type="application/json" id="looks">{data}</script>\n'
 
 
@@ -91,9 +91,9 @@ def _visible_ranges(document: Document) -> list[Range]:
     text = document.text
     labels = {position for found in _LABEL.finditer(text) for position in range(*found.span(1))}
     ranges: list[Range] = []
-    for run in shown_stretches(document):
+    for run in visible_runs(document):
         ends = [*run.anchors[1:], len(run.text)]
-        for anchor, end, position in zip(run.anchors, ends, run.places, strict=True):
+        for anchor, end, position in zip(run.anchors, ends, run.positions, strict=True):
             visible = run.text[anchor:end]
             if not text.startswith(visible, position):
                 continue

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from spanwise.documents.document import Document
+from spanwise.documents.document import Block, Document
 from spanwise.inspection.values import Inspection, Record
 
 Range = tuple[int, int]
@@ -73,37 +73,37 @@ def _cores(records: Iterable[Record]) -> Iterator[_Core]:
 
 
 def _slices(document: Document, cores: Sequence[_Core], start: int, end: int) -> Iterator[ChunkSlice]:
-    reached = start
-    for index in range(bisect_right(cores, start, key=lambda core: core.end), len(cores)):  # a slice would be a copy
-        core = cores[index]
-        if core.start >= end:
-            break
-        low, high = max(core.start, reached), min(core.end, end)
-        if low > reached:
-            yield ChunkSlice(None, False, tuple(_parts(document, reached, low)))
-        if high > low:
-            yield ChunkSlice(core.chunk, core.opening and low == core.start, tuple(_parts(document, low, high)))
-        reached = max(reached, high)
-    if reached < end:
-        yield ChunkSlice(None, False, tuple(_parts(document, reached, end)))
+    first = bisect_right(cores, start, key=lambda core: core.end)
+    for index, low, high in _divided(cores, first, start, end):
+        core = None if index is None else cores[index]
+        opening = core is not None and core.opening and low == core.start
+        yield ChunkSlice(core.chunk if core else None, opening, tuple(_parts(document, low, high)))
 
 
 def _parts(document: Document, start: int, end: int) -> Iterator[BlockSlice]:
     """Yield a range divided at its blocks; white space at a cut inside a block is no part of the block here."""
-    text, blocks, reached = document.text, document.blocks, start
-    for index in range(max(bisect_right(document.block_starts, start) - 1, 0), len(blocks)):
-        block = blocks[index]
-        if block.start >= end:
+    first = max(bisect_right(document.block_starts, start) - 1, 0)
+    for index, low, high in _divided(document.blocks, first, start, end):
+        yield BlockSlice(None if document.text[low:high].isspace() else index, low, high)
+
+
+def _divided(
+    items: Sequence[_Core] | Sequence[Block], first: int, start: int, end: int
+) -> Iterator[tuple[int | None, int, int]]:
+    """Yield a range divided at items from the index `first` on: their indices, and None for what is between them."""
+    reached = start
+    for index in range(first, len(items)):  # a slice would be a copy
+        item = items[index]
+        if item.start >= end:
             break
-        low, high = max(block.start, reached), min(block.end, end)
-        if high <= low:
-            continue
-        if low > reached:
-            yield BlockSlice(None, reached, low)
-        yield BlockSlice(None if text[low:high].isspace() else index, low, high)
-        reached = high
+        low, high = max(item.start, reached), min(item.end, end)
+        if high > low:
+            if low > reached:
+                yield None, reached, low
+            yield index, low, high
+            reached = high
     if reached < end:
-        yield BlockSlice(None, reached, end)
+        yield None, reached, end
 
 
 class RepeatedRanges:

@@ -97,12 +97,9 @@ class _Writer:
             return escaped(self.text[part.start : part.end])
         block = self.inspection.document.blocks[part.block]
         text = "".join(self.marked(part.start, part.end))
-        names = ["b", block.kind, *([f"h{block.level}"] if block.level else ())]
-        note = ""
-        if not inside:
-            names.append("out")
-            kind = block.kind.replace("_", " ")
-            note = f' data-note="{kind}, in no chunk"' if block.kind not in _OBVIOUS else ""
+        names = ["b", block.kind, *([f"h{block.level}"] if block.level else ()), *(() if inside else ["out"])]
+        noted = not inside and block.kind not in _OBVIOUS
+        note = f' data-note="{block.kind.replace("_", " ")}, in no chunk"' if noted else ""
         return f'<div class="{" ".join(names)}"{note}>{text}</div>'
 
     def marked(self, start: int, end: int) -> Iterator[str]:

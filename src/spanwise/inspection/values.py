@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import Document
-from spanwise.readers.pdf.page_images import Picture
+from spanwise.readers.pdf.page_images import PageImage
 
 PALETTE: Final = 6
 """The number of colours for chunks in page.css."""
@@ -36,9 +36,9 @@ class Inspection:
     options: Mapping[str, Any] = field(default_factory=dict)
     sizes: TargetSizes = field(default_factory=TargetSizes)
     name: str = ""
-    picture: Callable[[int], Picture] | None = None
+    picture: Callable[[int], PageImage] | None = None
     pictures_up_to: int = 0
-    looks: str | None = None
+    rendered_html: str | None = None
     """The HTML of a web page, as a browser reads it."""
 
     @cached_property

@@ -105,7 +105,7 @@ def prepare(
 
 
 def finish(prepared: Prepared, answers: Answers | None = None, offsets: Sequence[str] = ()) -> Chunks:
-    """Plan and settle the chunks; `answers` waits for what a proposer says, if the strategy needs one."""
+    """Plan and settle the chunks; `answers` waits for the proposals of a model, if the strategy needs them."""
     task, strategy = prepared
     proposals = answers() if answers is not None else None  # nothing else is kept waiting for them
     with collector_paused:

@@ -13,7 +13,7 @@ from spanwise.pipeline.jobs import Job, proposer_for
 from spanwise.pipeline.process import Chunked, Outcome, process_all
 from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
-from spanwise.records.dialects import DEFAULT_PREFIX, Setting, translated
+from spanwise.records.dialects import DEFAULT_PREFIX, DialectContext, translated
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
 from spanwise.sources.listing import Listing, Source
@@ -31,8 +31,8 @@ class LineEncoder:
         run = chunked.run
         if self.dialect is None:
             return json_lines(records_of(run), chunked.job.item.name)
-        setting = Setting(run.document, heading_levels=run.heading_levels, prefix=self.prefix)
-        return json_lines(translated(run, self.dialect, setting), chunked.job.item.name)
+        context = DialectContext(run.document, heading_levels=run.heading_levels, prefix=self.prefix)
+        return json_lines(translated(records_of(run), self.dialect, context), chunked.job.item.name)
 
 
 def chunk_files(

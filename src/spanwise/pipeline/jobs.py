@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from spanwise.chunking.proposers import Proposer, endpoint_options
 from spanwise.chunking.strategies import strategy_of
-from spanwise.chunking.strategies.smart import ASKING
+from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS
 from spanwise.errors import OptionError
 from spanwise.pipeline.settings import Config, Layer, Settings, check_metadata, in_force, settings_of, with_extra
 from spanwise.readers import ReadOptions
@@ -80,7 +80,7 @@ def with_checked_extra(settings: Settings) -> Settings:
 
 
 def workers_for(wanted: int, jobs: Sequence[Job]) -> int:
-    """Return how many processes are worth their start; `wanted` is what was asked for, 0 for as many as pay."""
+    """Return how many processes are worth their start; `wanted` is the number given, 0 for as many as pay."""
     size = sum(job.item.size for job in jobs)
     most = wanted or min(os.cpu_count() or 1, size // _WORTH_A_WORKER)
     return max(1, min(most, len(jobs)))
@@ -94,5 +94,5 @@ def proposer_for(jobs: Iterable[Job]) -> Iterator[Proposer | None]:
     if not asking:
         yield None
         return
-    with Proposer(**{name: getattr(asking[0], name) for name in ASKING}) as proposer:
+    with Proposer(**{name: getattr(asking[0], name) for name in ENDPOINT_OPTIONS}) as proposer:
         yield proposer

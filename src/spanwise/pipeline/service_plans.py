@@ -1,4 +1,4 @@
-"""Plans: what is sold, by name, as a strategy and its options."""
+"""Service plans: named products, each a strategy with its options."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from spanwise.records.chunk import Chunk
 
 @dataclass(frozen=True, eq=False)
 class ServicePlan(Mapping[str, Any]):
-    """A plan: its strategy, its tokenizer and its options; `spanwise.chunk(document, **plan)` takes it as it is."""
+    """A plan: its strategy, its tokenizer and its options; `spanwise.chunk(document, **plan)` accepts it."""
 
     name: str
     strategy: str
     tokenizer: str
-    options: Mapping[str, Any] = field(repr=False)  # a key may be among them
+    options: Mapping[str, Any] = field(repr=False)  # an API key may be among them
 
     def chunk(self, document: Document, **more: Any) -> tuple[Chunk, ...]:
-        """Turn a document into chunks as the plan says; `more` is as for `spanwise.chunk`, and wins."""
+        """Return the chunks of a document by this plan; `more` are arguments of `spanwise.chunk`, and override it."""
         return chunk(document, **{**self, **more})
 
     def __getitem__(self, name: str) -> Any:
-        """Give what `spanwise.chunk` is to be told."""
+        """Return an argument for `spanwise.chunk`."""
         return self._arguments[name]
 
     def __iter__(self) -> Iterator[str]:
-        """Give the names of what `spanwise.chunk` is to be told."""
+        """Iterate over the names of the arguments."""
         return iter(self._arguments)
 
     def __len__(self) -> int:
-        """Count them."""
+        """Return the number of arguments."""
         return len(self._arguments)
 
     @property
@@ -48,10 +48,10 @@ class ServicePlan(Mapping[str, Any]):
 def plan(
     name: str | None = None, *, tenant: str | None = None, config: str | os.PathLike[str] | None = None
 ) -> ServicePlan:
-    """Find a plan by its name, or by the tenant who has it.
+    """Return a plan by its name, or by the tenant who has it.
 
-    `config` is the file with `[plans]` and `[tenants]`; by default the one that the command line would take. Without
-    one there are `free`, `premium` and `enterprise`. What else the file says holds where the plan is silent.
+    `config` is the file with `[plans]` and `[tenants]`; by default the one that the command line would find. Without
+    one there are `free`, `premium` and `enterprise`. General settings of the file hold where the plan sets none.
     """
     found = Path(config).absolute() if config is not None else find_config(Path.cwd())
     read = load_config(found) if found else Config()

@@ -1,20 +1,20 @@
-"""What is in force for a file: defaults, a config file, its entries for some files, and what was said on the spot.
+"""Settings in force for a file: defaults, a config file, its entries for some files, and what the call gives.
 
     [tool.spanwise] in pyproject.toml, or spanwise.toml
     strategy = "structure"           # any key here holds for all files
     max_tokens = 512
     [[files]]
-    glob = "notes/**"                # what follows holds for files that match, the last entry that speaks wins
+    glob = "notes/**"                # what follows holds for files that match; the last entry with a key wins
     strategy = "fixed"
     [search]
     title = 0.2                      # weights of search
-    [plans.premium]                  # what a plan says holds for whoever chooses it
+    [plans.premium]                  # the settings of a plan hold for those who choose it
     strategy = "smart"
     [tenants]                        # a tenant's documents are chunked by its plan
     acme = "premium"
 
-Every value remembers where it comes from. An option that a chosen strategy doesn't have is refused, unless it was said
-for another strategy further away: then it doesn't concern this one.
+Every value has its origin. An option that the chosen strategy doesn't have is refused, unless it is given in a layer
+below the one that chose the strategy: there it is meant for another strategy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from __future__ import annotations
 import datetime
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from pathlib import Path, PurePath
@@ -46,18 +47,18 @@ DEFAULT_PLANS: Final[Mapping[str, Mapping[str, Any]]] = {
     "premium": {"strategy": "smart"},
     "enterprise": {"strategy": "hierarchical"},
 }
-"""The plans that there are without a config file."""
+"""The plans without a config file."""
 
 
 class Layer(NamedTuple):
-    """Values that were said in one place."""
+    """Values from one origin."""
 
     origin: str
     values: Mapping[str, Any]
 
 
 class Value(NamedTuple):
-    """A value that is in force, and where it was said."""
+    """A value in force, and its origin."""
 
     value: Any
     origin: str
@@ -65,32 +66,32 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """What is in force for one file."""
+    """The settings in force for one file."""
 
     strategy: str
     tokenizer: str
-    options: Mapping[str, Any]  # those that were said; the strategy knows its defaults
+    options: Mapping[str, Any]  # those that were given; the strategy has the defaults
     metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Config:
-    """A config file that was read: what holds for all files, and for some."""
+    """A config file: what holds for all files, and for some."""
 
     path: Path | None = None
     general: Mapping[str, Any] | None = None
     special: Sequence[Mapping[str, Any]] = ()
-    search: Mapping[str, float] | None = None  # weights, those that were said
-    plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what it says of plans
-    tenants: Mapping[str, str] = field(default_factory=dict)  # and of who has which
+    search: Mapping[str, float] | None = None  # weights, those that are set
+    plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # settings by plan
+    tenants: Mapping[str, str] = field(default_factory=dict)  # plan by tenant
     chosen: Layer | None = None  # the plan that was chosen for all files
 
     def layers(self, file: str | None) -> list[Layer]:
-        """Give what it says of a file, general first, then the plan that was chosen or that its tenant has."""
+        """Return the layers for a file: general first, last the plan that was chosen or that its tenant has."""
         chosen = [self.chosen] if self.chosen else []
         if self.path is None:
             return chosen
-        name = _shown(self.path)
+        name = _short(self.path)
         layers = [Layer(name, self.general or {})]
         for entry in self.special if file is not None else ():
             if _matches(entry["glob"], self.path.parent, str(file)):
@@ -104,12 +105,12 @@ class Config:
 
 
 def plans_of(config: Config) -> dict[str, Mapping[str, Any]]:
-    """Give all plans: those that everybody has, and those of a config file, which may be named like them."""
+    """Return all plans: the default ones, overridden by those of a config file."""
     return {**DEFAULT_PLANS, **config.plans}
 
 
 def plan_layer(config: Config, name: str) -> Layer:
-    """Give what a plan says."""
+    """Return the settings of a plan as a layer."""
     plans = plans_of(config)
     if name not in plans:
         hint = f"{did_you_mean(name, plans)}; [plans.{name}] in the config file would make it one"
@@ -118,7 +119,7 @@ def plan_layer(config: Config, name: str) -> Layer:
 
 
 def tenants_plan(config: Config, tenant: str) -> str:
-    """Give the name of a tenant's plan."""
+    """Return the name of a tenant's plan."""
     if tenant not in config.tenants:
         known = did_you_mean(tenant, config.tenants) if config.tenants else "there are none"
         hint = f'{known}; write {tenant} = "premium" below [tenants] in the config file'
@@ -128,7 +129,7 @@ def tenants_plan(config: Config, tenant: str) -> str:
 
 @cache
 def declared_options() -> dict[str, Field[Any]]:
-    """Give the options of all strategies by name, each with one of its declarations."""
+    """Return the options of all strategies by name, each with one of its declarations."""
     return {item.name: item for strategy in STRATEGIES.values() for item in fields(strategy.options)}
 
 
@@ -144,8 +145,7 @@ def find_config(start: Path) -> Path | None:
 
 def load_config(path: Path) -> Config:
     """Read and check a config file."""
-    data = _loaded(path)
-    name = _shown(path)
+    data, name = _loaded(path), _short(path)
     if path.name == CONFIG_NAMES[1]:
         data = _table(data, "tool").get("spanwise", {})
         if not isinstance(data, dict):
@@ -162,30 +162,31 @@ def load_config(path: Path) -> Config:
         path,
         _checked(general, name, path.parent, ("dialect", *_LISTS)),
         [_checked(entry, name, path.parent, ("glob",)) for entry in entries],
-        _checked_weights(data.get("search", {}), name),
-        _checked_plans(_tables_in(data, "plans", name), name, path.parent),
-        _tables_in(data, "tenants", name),
+        _checked_weights(_table_in(data, "search", name), name),
+        _checked_plans(_table_in(data, "plans", name), name, path.parent),
+        _table_in(data, "tenants", name),
     )
     _check_tenants(config, name)
     return config
 
 
-def _tables_in(data: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
+def _table_in(data: Mapping[str, Any], key: str, name: str) -> dict[str, Any]:
     found = data.get(key, {})
     if not isinstance(found, dict):
         raise OptionError(key, f"in {name} must be a table", value=found, hint=f"write [{key}]")
     return found
 
 
-def _checked_plans(plans: Mapping[str, Any], name: str, home: Path) -> dict[str, Mapping[str, Any]]:
-    """Refuse a plan without a strategy, and options that its strategy doesn't have."""
+def _checked_plans(plans: Mapping[str, Any], name: str, folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Raise OptionError for a plan without a strategy, or with options that its strategy doesn't have."""
     checked: dict[str, Mapping[str, Any]] = {}
     for plan, values in plans.items():
-        place = f"[plans.{plan}] of {name}"
+        origin = f"[plans.{plan}] of {name}"
         if not isinstance(values, dict) or "strategy" not in values:
-            raise OptionError("strategy", f"in {place} is missing", hint=f'write [plans.{plan}] and strategy = "fixed"')
-        checked[plan] = _checked(values, place, home, ())
-        settings_of(in_force([Layer(place, checked[plan])]))
+            hint = f'write [plans.{plan}] and strategy = "fixed"'
+            raise OptionError("strategy", f"in {origin} is missing", hint=hint)
+        checked[plan] = _checked(values, origin, folder, ())
+        settings_of(in_force([Layer(origin, checked[plan])]))
     return checked
 
 
@@ -197,23 +198,24 @@ def _check_tenants(config: Config, name: str) -> None:
 
 
 def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
-    """Say what is in force, and where each value was said; the later layer wins, metadata are put together."""
+    """Return the values in force with their origins; a later layer overrides, metadata are merged."""
     stack = [Layer("default", _DEFAULTS), *layers]
-    chosen = max(place for place, layer in enumerate(stack) if "strategy" in layer.values)
+    chosen = max(index for index, layer in enumerate(stack) if "strategy" in layer.values)
     strategy = strategy_of(stack[chosen].values["strategy"])
     known = {item.name for item in fields(strategy.options)}
-    said: dict[str, Value] = {}
-    for place, layer in enumerate(stack):
+    given: dict[str, Value] = {}
+    for index, layer in enumerate(stack):
         for name, value in layer.values.items():
             if name == "meta":
-                said |= {f"meta.{key}": Value(word, layer.origin) for key, word in value.items()}
+                given |= {f"meta.{key}": Value(one, layer.origin) for key, one in value.items()}
             elif name in _DEFAULTS or name in _LISTS or name == "dialect" or name in known:
-                said[name] = Value(value, layer.origin)
-            elif place >= chosen:
-                owners = ", ".join(sorted(key for key, one in STRATEGIES.items() if _has(one.options, name)))
+                given[name] = Value(value, layer.origin)
+            elif index >= chosen:
+                owning = (key for key, one in STRATEGIES.items() if name in one.options.__dataclass_fields__)
+                owners = ", ".join(sorted(owning))
                 rule = f"({layer.origin}) is not an option of the strategy {strategy.name}"
                 raise OptionError(name, rule, hint=f"it is one of {owners}" if owners else did_you_mean(name, known))
-    return said
+    return given
 
 
 def settings_from(
@@ -231,14 +233,13 @@ def settings_from(
     return Settings(name, chosen, dict(options), dict(metadata or {}))
 
 
-def settings_of(said: Mapping[str, Value]) -> Settings:
-    """Take out what reading and chunking a file needs, and check the options together."""
-    strategy = said["strategy"].value
-    names = [name for name in said if name in declared_options()]
-    options = {name: said[name].value for name in names}
+def settings_of(given: Mapping[str, Value]) -> Settings:
+    """Return the settings for reading and chunking a file; raise OptionError if options contradict each other."""
+    strategy = given["strategy"].value
+    options = {name: one.value for name, one in given.items() if name in declared_options()}
     options_of(strategy_of(strategy).options, options)
-    metadata = {key[5:]: value.value for key, value in said.items() if key.startswith("meta.")}
-    return Settings(strategy, said["tokenizer"].value, options, metadata)
+    metadata = {name[5:]: one.value for name, one in given.items() if name.startswith("meta.")}
+    return Settings(strategy, given["tokenizer"].value, options, metadata)
 
 
 def _loaded(path: Path) -> dict[str, Any]:
@@ -246,46 +247,48 @@ def _loaded(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         rule = f"can't be opened ({getattr(error, 'strerror', None) or error})"
-        raise OptionError(_shown(path), rule) from error
+        raise OptionError(_short(path), rule) from error
     except tomllib.TOMLDecodeError as error:
-        raise OptionError(_shown(path), f"is not TOML ({error})") from error
+        raise OptionError(_short(path), f"is not TOML ({error})") from error
 
 
 def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Give a table; what is none has nothing in it."""
+    """Return a table; an empty one if the value is none."""
     found = data.get(name)
     return found if isinstance(found, dict) else {}
 
 
-def _checked(values: dict[str, Any], name: str, home: Path, more: Sequence[str]) -> dict[str, Any]:
-    """Refuse keys that mean nothing and values of the wrong kind; a tokenizer's path is seen from the config file."""
+def _checked(values: dict[str, Any], name: str, folder: Path, more: Sequence[str]) -> dict[str, Any]:
+    """Raise OptionError for unknown keys and wrong values; a tokenizer's path is relative to the config file."""
     keys = {*_DEFAULTS, "meta", *more, *declared_options()}
     for key in values:
         if key not in keys:
             raise OptionError(key, f"in {name} is not a setting", hint=did_you_mean(key, keys))
     for key, value in values.items():
         _check_shape(key, value, name)
-        try:
+        with _naming(name):
             _check_setting(key, value)
-        except OptionError as error:
-            hint = f"{name} says it; {error.hint}" if error.hint else f"{name} says it"
-            raise OptionError(error.subject, error.rule, value=error.value, hint=hint) from error
     found = values | ({"meta": _metadata(values["meta"])} if "meta" in values else {})
     tokenizer = values.get("tokenizer")
     if isinstance(tokenizer, str) and tokenizer not in TOKENIZERS:
-        found["tokenizer"] = (home / tokenizer).as_posix()
+        found["tokenizer"] = (folder / tokenizer).as_posix()
     return found
 
 
-def _checked_weights(values: Any, name: str) -> Mapping[str, float]:
-    """Refuse weights of search that mean nothing."""
-    if not isinstance(values, dict):
-        raise OptionError("search", f"in {name} must be a table", value=values, hint="write [search]")
+@contextmanager
+def _naming(origin: str) -> Iterator[None]:
+    """Name the origin of a wrong value in the hint of its error."""
     try:
-        weights_of(values)
+        yield
     except OptionError as error:
-        hint = f"[search] in {name} says it; {error.hint}"
+        hint = f"{origin} says it; {error.hint}" if error.hint else f"{origin} says it"
         raise OptionError(error.subject, error.rule, value=error.value, hint=hint) from error
+
+
+def _checked_weights(values: Mapping[str, float], name: str) -> Mapping[str, float]:
+    """Raise OptionError for unknown weights of search and wrong values."""
+    with _naming(f"[search] in {name}"):
+        weights_of(values)
     return values
 
 
@@ -312,20 +315,20 @@ def _check_setting(key: str, value: Any) -> None:
 
 
 def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give metadata in words: TOML knows dates, a record doesn't."""
+    """Return metadata with dates as text: TOML has dates, JSON hasn't."""
     dates = (datetime.date, datetime.time)
     return {key: value.isoformat() if isinstance(value, dates) else value for key, value in values.items()}
 
 
 def with_extra(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Put metadata that are no field of a document among its `extra`."""
+    """Return metadata with those that are no field of a document in its `extra`."""
     names = set(Metadata.__dataclass_fields__)
     extra = {name: value for name, value in values.items() if name not in names}
     return {name: value for name, value in values.items() if name in names} | ({"extra": extra} if extra else {})
 
 
 def check_metadata(values: Mapping[str, Any]) -> None:
-    """Refuse metadata that no document can have, or that no record could say."""
+    """Raise OptionError for metadata that no document can have, or that JSON can't hold."""
     import orjson
 
     metadata = with_extra(values)
@@ -344,25 +347,19 @@ def _check_patterns(lines: list[str], key: str, name: str) -> None:
         raise OptionError(key, f"in {name} is not a pattern", value=error.subject, hint=error.hint) from error
 
 
-def _has(options: type, name: str) -> bool:
-    return any(item.name == name for item in fields(options))
-
-
-def _matches(pattern: str, home: Path, file: str) -> bool:
-    import pathspec
-
-    path = PurePath(os.path.relpath(Path(file).absolute(), home)).as_posix()
-    return not path.startswith("../") and _pattern(pattern, pathspec.GitIgnoreSpec).match_file(path)
+def _matches(pattern: str, folder: Path, file: str) -> bool:
+    path = PurePath(os.path.relpath(Path(file).absolute(), folder)).as_posix()
+    return not path.startswith("../") and bool(_compiled(pattern).match_file(path))
 
 
 @cache
-def _pattern(pattern: str, kind: Any) -> Any:
-    return kind.from_lines([pattern])
+def _compiled(pattern: str) -> Any:
+    import pathspec
+
+    return pathspec.GitIgnoreSpec.from_lines([pattern])
 
 
-def _shown(path: Path) -> str:
-    """Name a config file as briefly as can be."""
-    try:
-        return path.relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.as_posix()
+def _short(path: Path) -> str:
+    """Return the path of a config file, relative to the working folder if it lies there."""
+    here = Path.cwd()
+    return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()

@@ -1,7 +1,7 @@
-"""A vault: a folder of linked notes, in which links find their targets.
+"""A vault: a folder of linked notes, whose links are resolved to their targets.
 
 A target is found by its path, its name, an alias or its own id, whatever the case; of several notes with one name the
-nearest counts. What leads nowhere is told, and so are block ids that stand twice in a note.
+nearest counts. Links that lead nowhere are reported, and so are block ids that occur twice in a note.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
@@ -26,10 +27,10 @@ _NOTES: Final = (".md", ".markdown")
 
 
 class Reference(NamedTuple):
-    """A link of a note: where it stands, and where it leads.
+    """A link of a note, and its target.
 
     `target` is a path in the vault, None for one that leads nowhere; `block` is the block that a heading or block id
-    names; `problem` says what is wrong.
+    names; `problem` is the reason why it leads nowhere.
     """
 
     source: str
@@ -40,7 +41,7 @@ class Reference(NamedTuple):
 
 
 class RepeatedId(NamedTuple):
-    """A block id that stands more than once in a note."""
+    """A block id that occurs more than once in a note."""
 
     note: str
     block_id: str
@@ -63,7 +64,7 @@ class Vault:
             self._resolved(source, link)
             for source, document in self.notes.items()
             for link in document.metadata.links
-            if not _leads_out(link.target)
+            if not _is_external(link.target)
         )
 
     @cached_property
@@ -82,7 +83,7 @@ class Vault:
 
     @cached_property
     def repeated_ids(self) -> tuple[RepeatedId, ...]:
-        """The block ids that stand more than once in one note."""
+        """The block ids that occur more than once in one note."""
         return tuple(
             RepeatedId(path, name, times)
             for path, document in self.notes.items()
@@ -95,23 +96,21 @@ class Vault:
 
     @cached_property
     def _names(self) -> dict[str, list[str]]:
-        """Every name that a note goes by, and the notes that do."""
+        """Every name of a note or file, with the notes and files that have it."""
         names: dict[str, list[str]] = {}
         for path, document in self.notes.items():
             stem = PurePosixPath(path).with_suffix("").as_posix().casefold().split("/")
-            ends = ["/".join(stem[at:]) for at in range(len(stem))]
             extra = document.metadata.extra
             own = [*extra.get("aliases", ()), extra.get("id")]
-            for name in dict.fromkeys([*ends, *(str(word).casefold() for word in own if word)]):
+            for name in dict.fromkeys([*_ends(stem, "/"), *(str(name).casefold() for name in own if name)]):
                 names.setdefault(name, []).append(path)
         for path in self.files:
-            parts = path.casefold().split("/")
-            for at in range(len(parts)):
-                names.setdefault("/".join(parts[at:]), []).append(path)
+            for name in _ends(path.casefold().split("/"), "/"):
+                names.setdefault(name, []).append(path)
         return names
 
     def _resolved(self, source: str, link: Link) -> Reference:
-        target, heading, block_id = _apart(link)
+        target, heading, block_id = _split(link)
         found = source if not target else self._find(source, target)
         if found is None:
             return Reference(source, link, problem="no such note")
@@ -125,28 +124,28 @@ class Vault:
 
     def _find(self, source: str, target: str) -> str | None:
         """Find a note by what a link calls it; of several the nearest to the source, then the shortest path."""
-        home = posixpath.dirname(source)
-        beside = posixpath.normpath(posixpath.join(home, target))
+        folder = posixpath.dirname(source)
+        beside = posixpath.normpath(posixpath.join(folder, target))
         for path in (beside, f"{beside}.md", target.lstrip("/"), f"{target.lstrip('/')}.md"):
             if path in self.notes or path in self.files:
                 return path
         wanted = posixpath.normpath(target).lstrip("/").casefold()
         stem = wanted.removesuffix(".md").removesuffix(".markdown")
         known = self._names.get(wanted) or self._names.get(stem) or []
-        return min(known, key=lambda path: (_distance(home, path), len(path), path), default=None)
+        return min(known, key=lambda path: (_distance(folder, path), len(path), path), default=None)
 
     @cached_property
     def _anchors(self) -> dict[str, dict[str, int]]:
-        """The blocks that links may name in each note: by `^id`, and by headings with those above them or without."""
+        """The blocks of each note by the anchors of links: `^id`, and headings with or without those above them."""
         anchors: dict[str, dict[str, int]] = {}
         for path, document in self.notes.items():
-            places = anchors[path] = {}
+            found = anchors[path] = {}
             for name, index in self._ids(document):
-                places.setdefault(f"^{name.casefold()}", index)
+                found.setdefault(f"^{name.casefold()}", index)
             for index, block in enumerate(document.blocks):
                 names = [_plain(name) for name in block.headings_path] if block.kind == "heading" else []
-                for at in range(len(names)):
-                    places.setdefault("#".join(names[at:]), index)
+                for name in _ends(names, "#"):
+                    found.setdefault(name, index)
         return anchors
 
 
@@ -168,12 +167,17 @@ def read_vault(folder: str | os.PathLike[str], **metadata: Any) -> Vault:
     return Vault(documents, frozenset(paths) - frozenset(documents), tuple(failed))
 
 
-def _leads_out(target: str) -> bool:
+def _is_external(target: str) -> bool:
     return "://" in target or target.startswith(("mailto:", "tel:", "//", "data:"))
 
 
-def _apart(link: Link) -> tuple[str, str | None, str | None]:
-    """Take a link apart; an ordinary one may name a heading after `#`, and writes spaces as `%20`."""
+def _ends(parts: list[str], separator: str) -> list[str]:
+    """Return the parts joined, from each of them on."""
+    return [separator.join(parts[start:]) for start in range(len(parts))]
+
+
+def _split(link: Link) -> tuple[str, str | None, str | None]:
+    """Return target, heading and block id of a link; an ordinary one has them in one text, with `%20` for spaces."""
     if link.heading or link.block_id or "#" not in link.target:
         return unquote(link.target), link.heading, link.block_id
     target, _, anchor = unquote(link.target).partition("#")
@@ -182,14 +186,13 @@ def _apart(link: Link) -> tuple[str, str | None, str | None]:
 
 
 def _plain(name: str) -> str:
-    """Compare headings as links do: by their words, whatever the case; ordinary links write `-` between words."""
+    """Return a heading as links are compared with it: words in lower case; ordinary links write `-` between them."""
     kept = "".join(character if character.isalnum() else " " for character in name.casefold())
     return " ".join(kept.split())
 
 
-def _distance(home: str, path: str) -> int:
-    """Count the folders between a note and its link."""
-    here, there = (PurePosixPath(place).parts for place in (home, posixpath.dirname(path)))
-    pairs = enumerate(zip(here, there, strict=False))
-    shared = next((at for at, (mine, other) in pairs if mine != other), min(len(here), len(there)))
-    return len(here) + len(there) - 2 * shared
+def _distance(folder: str, path: str) -> int:
+    """Count the steps from a folder to the folder of a note."""
+    here, there = PurePosixPath(folder).parts, PurePosixPath(posixpath.dirname(path)).parts
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(here, there, strict=False))
+    return len(here) + len(there) - 2 * len(list(shared))

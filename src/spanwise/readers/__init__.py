@@ -18,14 +18,14 @@ from spanwise.readers.plain import read_plain
 
 
 class ReadOptions(NamedTuple):
-    """How a file is read: its password, the folder for its figures, and whether what is no content is kept."""
+    """How a file is read: its password, the folder for its figures, and whether all of a page is kept."""
 
     password: str | None = None
     figures: str | os.PathLike[str] | None = None
     keep_all: bool = False
 
 
-_PLAINLY: Final = ReadOptions()
+_DEFAULTS: Final = ReadOptions()
 
 
 def _read_html(text: str, options: ReadOptions) -> ReadResult:
@@ -51,16 +51,10 @@ INPUTS: Final = (*FORMATS, "pdf")
 _PDF: Final = b"%PDF-"
 _CONFLUENCE_SUFFIXES: Final = (".xml", ".json")
 EXTENSIONS: Final = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".mdx": "markdown",
-    ".txt": "text",
-    ".text": "text",
-    ".log": "text",
+    **dict.fromkeys((".md", ".markdown", ".mdx"), "markdown"),
+    **dict.fromkeys((".txt", ".text", ".log"), "text"),
     ".pdf": "pdf",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
+    **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     "": "text",
 }
 
@@ -77,7 +71,7 @@ def read(
     """Read a file. Its extension decides the format unless `format` is given; `metadata` overrides what is found.
 
     `password` opens an encrypted PDF. `figures` names a folder that the figures of a PDF are written to.
-    With `keep_all` a web page keeps its navigation, banners and whatever else is not its main content.
+    With `keep_all` a web page keeps its navigation, banners and all else that is not its main content.
     """
     return read_file(path, format, metadata, ReadOptions(password, figures, keep_all))
 
@@ -93,7 +87,7 @@ def read_pages(pages: Iterable[str], *, format: str = "text", **metadata: Any) -
 
 
 def read_file(
-    path: str | os.PathLike[str], format: str | None, metadata: Mapping[str, Any], options: ReadOptions = _PLAINLY
+    path: str | os.PathLike[str], format: str | None, metadata: Mapping[str, Any], options: ReadOptions = _DEFAULTS
 ) -> Document:
     """Read a file; its extension decides the format unless `format` is given."""
     if not isinstance(path, str | os.PathLike):
@@ -152,7 +146,7 @@ def _unknown_extension(name: str) -> UnreadableError:
 
 
 def read_bytes(
-    data: bytes, name: str, format: str, metadata: Mapping[str, Any], options: ReadOptions = _PLAINLY
+    data: bytes, name: str, format: str, metadata: Mapping[str, Any], options: ReadOptions = _DEFAULTS
 ) -> Document:
     """Read the bytes of a file."""
     if format == "pdf":
@@ -170,9 +164,9 @@ def read_string(
     format: str,
     metadata: Mapping[str, Any],
     left_out: tuple[LeftOut, ...] = (),
-    options: ReadOptions = _PLAINLY,
+    options: ReadOptions = _DEFAULTS,
 ) -> Document:
-    """Read a text of a named format; `left_out` is what decoding it has left out already."""
+    """Read a text of a named format; `left_out` is what decoding has left out of it."""
     if format in INPUTS and format not in FORMATS:
         raise OptionError("format", "is read from a file, not from a string", value=format, hint="spanwise.read(path)")
     if not isinstance(format, str) or format not in FORMATS:
@@ -190,17 +184,18 @@ def read_string(
 
 def _document(result: ReadResult, format: str, metadata: Mapping[str, Any]) -> Document:
     """Return the document: what the reader found, overridden by the given metadata."""
-    known = {"source_type": format, **result.found}
+    known = {"source_type": format, **result.metadata}
     known |= {name: value for name, value in metadata.items() if value is not None}
-    own = result.found.get("extra", {})
+    own = result.metadata.get("extra", {})
     if own and isinstance(metadata.get("extra"), Mapping):
         known["extra"] = {**own, **metadata["extra"]}
     if not known.get("document_id") and not known.get("source_url") and not known.get("file_path"):
-        known["document_id"] = own.get("id", "")  # its own name, where no source gives it one
+        known["document_id"] = own.get("id", "")  # the one it states itself, as it has no source
     if not known.get("document_id"):
         known["document_id"] = derived_document_id(_identity(known, metadata), result.text)
     starts = result.link_starts if metadata.get("links") is None else ()
-    return Document(result.text, result.blocks, result.pages, Metadata.of(known), result.left_out, starts, result.shown)
+    checked = Metadata.of(known)
+    return Document(result.text, result.blocks, result.pages, checked, result.left_out, starts, result.visible)
 
 
 def _identity(known: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:

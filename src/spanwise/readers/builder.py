@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from spanwise.documents.document import Block, LeftOut, Page, Part, Shown, SourceRef
+from spanwise.documents.document import Block, LeftOut, Page, Part, SourceRef, VisibleText
 from spanwise.documents.span import without
 from spanwise.native import add_blocks, is_only_comments
 from spanwise.text.cuts import trimmed
@@ -28,11 +28,11 @@ class ReadResult(NamedTuple):
 
     text: str
     blocks: tuple[Block, ...]
-    found: Mapping[str, Any]
+    metadata: Mapping[str, Any]
     pages: tuple[Page, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     link_starts: tuple[int, ...] = ()
-    shown: tuple[Shown, ...] = ()
+    visible: tuple[VisibleText, ...] = ()
 
 
 class FoundBlock(NamedTuple):

@@ -244,7 +244,7 @@ class Chunks(tuple[Chunk, ...]):
     run: Run
 
     def __new__(cls, run: Run) -> Chunks:
-        """Look at every settled chunk of a run."""
+        """Create a view of every settled chunk of a run."""
         chunks = super().__new__(cls, [Chunk(run, index) for index in range(len(run.settled))])
         chunks.run = run
         return chunks

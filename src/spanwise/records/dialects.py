@@ -1,7 +1,7 @@
 """Dialects: records under other systems' field names, so that programs which read the output need not change.
 
 A dialect is a function from a record to a record. What a record alone doesn't hold (the nearest heading, the number of
-earlier parts of a block) comes from its `Setting`. No dialect has parents, so they are left out.
+earlier parts of a block) comes from its `DialectContext`. No dialect has parents, so they are left out.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import Any, Final
 from spanwise.documents.document import Document
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.records.chunk import Chunk
-from spanwise.records.record import FIELDS, is_parent, records_of
-from spanwise.records.run import Run
+from spanwise.records.record import FIELDS, is_parent
 
 DEFAULT_PREFIX: Final = "EDU"
 SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
@@ -40,12 +39,11 @@ FIELDS_OF: Final[dict[str | None, tuple[str, ...]]] = {
     "pages": ("page_num", "text"),
 }  # fmt: skip
 """The field names of each dialect, in order; None: Spanwise's own."""
-_SPEC_METADATA: Final = FIELDS_OF["spec-v1"][11:]
 
 Record = dict[str, Any]
 
 
-class Setting:
+class DialectContext:
     """What a dialect needs to know about the document while its records are translated in order."""
 
     def __init__(self, document: Document, *, heading_levels: int, prefix: str = DEFAULT_PREFIX) -> None:
@@ -75,74 +73,55 @@ class Setting:
         return [index for index, block in enumerate(self.document.blocks) if block.kind == "heading"]
 
 
-def _spec_v1(record: Record, _: Setting) -> Record:
-    kind, metadata = record["chunk_type"], record["metadata"]
-    return {
-        "chunk_id": record["chunk_id"],
-        "tenant_id": record["tenant_id"],
-        "document_id": record["document_id"],
-        "chunk_type": kind if kind in SPEC_TYPES else "paragraph",
-        "headings_path": record["headings_path"],
-        "md_text": record["full_text"],
-        "char_start": record["char_start"],
-        "char_end": record["char_end"],
-        "block_start_idx": record["block_start_idx"],
-        "block_end_idx": record["block_end_idx"],
-        "token_estimate": record["token_count"],
-        **{name: metadata[name] for name in _SPEC_METADATA},
-        **{name: value for name, value in metadata["extra"].items() if name not in FIELDS_OF["spec-v1"]},
-    }
+def _renamed(record: Record, dialect: str, own: Record) -> Record:
+    """Return the fields of a dialect in order: its own, and those of the same name in the record or its metadata."""
+    values = record["metadata"] | record | own
+    return {name: values[name] for name in FIELDS_OF[dialect]}
 
 
-def _confluence(record: Record, setting: Setting) -> Record:
-    metadata, path = record["metadata"], record["headings_path"]
-    first, last = record["block_start_idx"], record["block_end_idx"]
-    heading = setting.nearest_heading(first)
-    return {
-        "chunk_id": setting.part(f"{setting.prefix}:{setting.page}:{first}-{last}"),
-        "page_id": metadata["page_id"],
-        "space_key": metadata["space_key"],
-        "block_indices": record["block_indices"],
-        "core_block_indices": record["core_block_indices"],
-        "overlap_prev_block_indices": record["overlap_prev_block_indices"],
-        "overlap_next_block_indices": record["overlap_next_block_indices"],
-        "normalized_text": record["normalized_text"],
-        "full_text": record["full_text"],
-        "embedding_text": record["embedding_text"],
+def _spec_v1(record: Record, _: DialectContext) -> Record:
+    kind = record["chunk_type"] if record["chunk_type"] in SPEC_TYPES else "paragraph"
+    own = {"chunk_type": kind, "md_text": record["full_text"], "token_estimate": record["token_count"]}
+    found = _renamed(record, "spec-v1", own)
+    return found | {name: value for name, value in record["metadata"]["extra"].items() if name not in found}
+
+
+def _confluence(record: Record, context: DialectContext) -> Record:
+    path, first, last = record["headings_path"], record["block_start_idx"], record["block_end_idx"]
+    heading = context.nearest_heading(first)
+    own = {
+        "chunk_id": context.part(f"{context.prefix}:{context.page}:{first}-{last}"),
         "full_heading_hierarchy": path,
-        "text_heading_hierarchy": path[-setting.heading_levels :],
-        "nearest_heading_id": None if heading is None else f"{setting.prefix}:{setting.page}-{heading}",
-        "page_title": metadata["title"],
-        "page_version": metadata["page_version"],
-        "last_modified": metadata["updated_at"],
+        "text_heading_hierarchy": path[-context.heading_levels :],
+        "nearest_heading_id": None if heading is None else f"{context.prefix}:{context.page}-{heading}",
+        "page_title": record["metadata"]["title"],
+        "last_modified": record["metadata"]["updated_at"],
         "text_length": len(record["normalized_text"]),
-        "navigation": record["navigation"],
     }
+    return _renamed(record, "confluence", own)
 
 
-def _notes(record: Record, _: Setting) -> Record:
+def _notes(record: Record, _: DialectContext) -> Record:
     note, index, path = record["document_id"], record["chunk_index"], record["headings_path"]
-    return {
+    own = {
         "id": _note_chunk(note, index),
         "note_id": note,
         "index": index,
         "text": record["full_text"],
         "window": record["embedding_text"],
-        "token_count": record["token_count"],
         "section_title": path[-1] if path else None,
         "section_path": "/" + "/".join(path),
         "neighbors_prev": record["prev_chunk_id"] and _note_chunk(note, index - 1),
         "neighbors_next": record["next_chunk_id"] and _note_chunk(note, index + 1),
-        "section_type": record["section_type"],
-        "block_id": record["block_id"],
     }
+    return _renamed(record, "notes", own)
 
 
 def _note_chunk(note: str, index: int) -> str:
     return f"{note}#c{index:02d}"
 
 
-def _fixed_size(record: Record, _: Setting) -> Record:
+def _fixed_size(record: Record, _: DialectContext) -> Record:
     overlapping = any(piece["role"].startswith("overlap") for piece in record["pieces"])
     return {
         "content": record["full_text"],
@@ -154,11 +133,11 @@ def _fixed_size(record: Record, _: Setting) -> Record:
     }
 
 
-def _pages(record: Record, _: Setting) -> Record:
+def _pages(record: Record, _: DialectContext) -> Record:
     return {"page_num": record["page_start"] or 1, "text": record["full_text"]}  # without pages, all is page 1
 
 
-DIALECTS: Final[dict[str, Callable[[Record, Setting], Record]]] = {
+DIALECTS: Final[dict[str, Callable[[Record, DialectContext], Record]]] = {
     "spec-v1": _spec_v1,
     "confluence": _confluence,
     "notes": _notes,
@@ -167,16 +146,11 @@ DIALECTS: Final[dict[str, Callable[[Record, Setting], Record]]] = {
 }
 
 
-def translated(run: Run, dialect: str, setting: Setting) -> Iterator[Record]:
-    """Yield the records of a run in a dialect."""
-    return _in_dialect(records_of(run), dialect, setting)
-
-
-def _in_dialect(records: Iterable[Record], dialect: str, setting: Setting) -> Iterator[Record]:
-    """Translate records; of two levels only the children, renumbered: no other system has parents."""
+def translated(records: Iterable[Record], dialect: str, context: DialectContext) -> Iterator[Record]:
+    """Yield records in a dialect; of two levels only the children, renumbered: no other system has parents."""
     children = (record for record in records if not is_parent(record))
     for index, record in enumerate(children):
-        yield DIALECTS[dialect](record | {"chunk_index": index} if record["parent_id"] else record, setting)
+        yield DIALECTS[dialect](record | {"chunk_index": index} if record["parent_id"] else record, context)
 
 
 def translate(
@@ -192,5 +166,5 @@ def translate(
     if not chunks:
         return []
     levels = chunks[0]._run.heading_levels if heading_levels is None else heading_levels
-    setting = Setting(chunks[0].document, heading_levels=levels, prefix=prefix)
-    return list(_in_dialect((chunk.to_dict() for chunk in chunks), dialect, setting))
+    context = DialectContext(chunks[0].document, heading_levels=levels, prefix=prefix)
+    return list(translated((chunk.to_dict() for chunk in chunks), dialect, context))

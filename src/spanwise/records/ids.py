@@ -1,4 +1,4 @@
-"""The ids of chunks: hashes of where a chunk stands, and of what it contains."""
+"""The ids of chunks: hashes of a chunk's location, and of its content."""
 
 from __future__ import annotations
 

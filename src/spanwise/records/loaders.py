@@ -20,7 +20,7 @@ class Recorded(NamedTuple):
     fault: str | None = None
 
 
-def recorded(path: str) -> Iterator[Recorded]:
+def read_records(path: str) -> Iterator[Recorded]:
     """Yield the records of a chunk file, `-` for stdin; a line that is no record is reported, and reading goes on."""
     if path == "-":
         if sys.stdin is None:
@@ -47,11 +47,10 @@ def _from_stream(stream: IO[bytes]) -> Iterator[Recorded]:
 
 def records_of_file(path: str) -> Iterator[dict[str, Any]]:
     """Yield the records of a chunk file; raise UnreadableError at a line that is no record."""
-    for number, record, fault in recorded(path):
+    for number, record, fault in read_records(path):
         if fault:
-            raise UnreadableError(
-                path, f"has no record in line {number} ({fault})", hint="spanwise check names them all"
-            )
+            rule = f"has no record in line {number} ({fault})"
+            raise UnreadableError(path, rule, hint="spanwise check names them all")
         yield record
 
 
@@ -88,22 +87,22 @@ def _whole(beginning: bytes, lines: Iterator[tuple[int, bytes]]) -> Iterator[Rec
     except orjson.JSONDecodeError as error:
         yield Recorded(1, {}, f"not JSON: {error}")
         return
-    for number, record in enumerate(records, 1):
-        yield Recorded(number, record) if isinstance(record, dict) else _no_record(number, record)
-
-
-def _no_record(number: int, record: object) -> Recorded:
-    return Recorded(number, {}, f"not an object but {type(record).__name__}")
+    yield from (_checked(number, record) for number, record in enumerate(records, 1))
 
 
 def _parsed(data: bytes, number: int) -> Recorded:
     import orjson
 
     try:
-        record = orjson.loads(data)
+        return _checked(number, orjson.loads(data))
     except orjson.JSONDecodeError as error:
         return Recorded(number, {}, f"not JSON: {error}")
-    return Recorded(number, record) if isinstance(record, dict) else _no_record(number, record)
+
+
+def _checked(number: int, record: object) -> Recorded:
+    if isinstance(record, dict):
+        return Recorded(number, record)
+    return Recorded(number, {}, f"not an object but {type(record).__name__}")
 
 
 def _from_parquet(file: str | IO[bytes]) -> Iterator[Recorded]:
@@ -115,14 +114,12 @@ def _from_parquet(file: str | IO[bytes]) -> Iterator[Recorded]:
     except ImportError as error:
         hint = 'pip install "spanwise[parquet]"'
         raise MissingExtraError("pyarrow", "is needed for Parquet files", hint=hint) from error
-    number = 0
     try:
-        for batch in parquet.ParquetFile(file).iter_batches(batch_size=1024):
-            for record in batch.to_pylist():
-                number += 1
-                metadata = record.get("metadata") or {}
-                if isinstance(metadata.get("extra"), str):
-                    metadata["extra"] = orjson.loads(metadata["extra"])
-                yield Recorded(number, record)
+        batches = parquet.ParquetFile(file).iter_batches(batch_size=1024)
+        for number, record in enumerate((record for batch in batches for record in batch.to_pylist()), 1):
+            metadata = record.get("metadata") or {}
+            if isinstance(metadata.get("extra"), str):
+                metadata["extra"] = orjson.loads(metadata["extra"])
+            yield Recorded(number, record)
     except pyarrow.ArrowException as error:
         raise UnreadableError(str(file), f"is a damaged Parquet file ({error})") from error

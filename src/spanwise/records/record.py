@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from spanwise.chunking.pieces import Piece, SettledChunk, rendered
 from spanwise.chunking.strategies import STRATEGIES
+from spanwise.chunking.task import block_at
 from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document, Part
 from spanwise.records.ids import sha256
 from spanwise.records.links.navigation import navigation_of
@@ -88,7 +88,7 @@ def blocks_in(document: Document, pieces: Iterable[Piece], role: str) -> list[in
     starts, blocks = document.block_starts, document.blocks
     found: set[int] = set()
     for piece in pieces:
-        index = max(bisect_right(starts, piece.start) - 1, 0)
+        index = block_at(document, piece.start)
         while piece.role == role and index < len(blocks) and starts[index] < piece.end:
             if blocks[index].end > piece.start and blocks[index].kind not in LEFT_OUT_KINDS:
                 found.add(index)

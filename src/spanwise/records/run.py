@@ -56,7 +56,7 @@ class Run:
 
     @cached_property
     def chunk_ids(self) -> list[str]:
-        """The ids of the chunks by where they stand."""
+        """The ids of the chunks by their locations."""
         named = zip(self.owners, self.settled, strict=True)
         return [chunk_id(owner, one.first, one.last, one.start, one.end) for owner, one in named]
 
@@ -118,7 +118,7 @@ class Run:
         """The ids of the chunks by their content: a change elsewhere leaves them alone."""
         text, blocks, ids = self.document.text, self.document.blocks, list[str]()
         heads: dict[tuple[str, tuple[str, ...]], str] = {}
-        names: dict[str, str] = {}  # each heading is hashed once: a long one may stand over thousands of chunks
+        names: dict[str, str] = {}  # each heading is hashed once: a long one may be above thousands of chunks
         times: dict[str, int] = {}
         for owner, settled in zip(self.owners, self.settled, strict=True):
             path = blocks[settled.first].headings_path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 from typing import Any
@@ -35,26 +35,26 @@ def sizes_of(name: str, records: Iterable[dict[str, Any]]) -> SizeStatistics:
         try:
             if is_parent(record):
                 sizes.parents = sizes.parents or SizeStatistics(name)
-                _take_in(sizes.parents, record)
+                _add(sizes.parents, record)
             else:
-                _take_in(sizes, record)
+                _add(sizes, record)
         except (TypeError, KeyError, AttributeError) as error:
             hint = "spanwise check names what is wrong"
             raise UnreadableError(name, "holds records that are no chunks", hint=hint) from error
     return sizes
 
 
-def _take_in(sizes: SizeStatistics, record: dict[str, Any]) -> None:
-    name = sizes.name
+def _add(sizes: SizeStatistics, record: dict[str, Any]) -> None:
     metadata = record.get("metadata")
     inner = metadata if isinstance(metadata, dict) else {}
-    tokens = next((fields[key] for fields, key in _token_fields(record, inner) if key in fields), None)
+    counts = ((record, "token_count"), (record, "token_estimate"), (inner, "tokenCount"))
+    tokens = next((fields[name] for fields, name in counts if name in fields), None)
     if type(tokens) is not int:
-        raise UnreadableError(name, "holds records without a token count", hint="write them without --dialect")
+        raise UnreadableError(sizes.name, "holds records without a token count", hint="write them without --dialect")
     sizes.tokens.append(tokens)
     sizes.types[str(record.get("chunk_type") or record.get("chunkType") or "unknown")] += 1
     sizes.depths[len(record.get("headings_path") or record.get("full_heading_hierarchy") or ())] += 1
-    sizes.documents.add(str(record.get("document_id") or record.get("note_id") or record.get("page_id") or name))
+    sizes.documents.add(str(record.get("document_id") or record.get("note_id") or record.get("page_id") or sizes.name))
     sizes.characters += len(_text(record))
     sizes.oversize += bool(record.get("oversize"))
     for piece in record.get("pieces") or ():
@@ -63,17 +63,13 @@ def _take_in(sizes: SizeStatistics, record: dict[str, Any]) -> None:
         sizes.context += length if piece["role"] == "context" else 0
 
 
-def _token_fields(record: dict[str, Any], inner: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    yield from ((record, "token_count"), (record, "token_estimate"), (inner, "tokenCount"))
-
-
 def _text(record: dict[str, Any]) -> str:
     names = ("full_text", "md_text", "content", "text")
     return next((record[name] for name in names if isinstance(record.get(name), str)), "")
 
 
 def summary_of(sizes: SizeStatistics) -> dict[str, Any]:
-    """Return the figures as a dict."""
+    """Return the statistics as a dict."""
     tokens = sorted(sizes.tokens)
     tenths = quantiles(tokens, n=10, method="inclusive") if len(tokens) > 1 else [float(tokens[0])] * 9
     return {

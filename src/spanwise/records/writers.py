@@ -16,12 +16,12 @@ from spanwise.records.json_lines import records_in
 
 
 class OutputError(Exception):
-    """Something that can't be written; the words say what and why."""
+    """Something that can't be written; the message has its name and the reason."""
 
 
 @contextmanager
 def opened(path: str | None, flag: str = "-o", example: str = "chunks.jsonl") -> Iterator[IO[bytes]]:
-    """Open stdout, or a file that takes its name only when everything is in it."""
+    """Open stdout, or a file that gets its name only when it is complete."""
     if path is None or path == "-":
         if sys.stdout is None:
             raise OutputError("the output can't be written (stdout is closed)")
@@ -56,7 +56,7 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
 
 
 def _mode(target: Path) -> int:
-    """Give the rights that the file has, or that a new one would get."""
+    """Return the permissions of the file, or those that a new one would get."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)
@@ -82,7 +82,7 @@ class Writer(Protocol):
         ...
 
     def finish(self) -> None:
-        """Write what comes after the last."""
+        """Write what comes after the last record."""
         ...
 
 
@@ -98,16 +98,13 @@ class JsonLines:
         self._file.write(lines)
 
     def finish(self) -> None:
-        """Nothing comes after the last line."""
+        """Write nothing: the last line is complete."""
 
 
-class Json:
-    """One list of records."""
+class Json(JsonLines):
+    """One list of records, each on a line."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        """Write to a file."""
-        self._file = file
-        self._between = b"[\n"
+    _between = b"[\n"
 
     def write(self, name: str, lines: bytes) -> None:
         """Write the records with commas between them."""
@@ -121,7 +118,7 @@ class Json:
 
 
 class Parquet:
-    """A Parquet file; values that have a shape of their own for every document are JSON text."""
+    """A Parquet file; values whose type differs between documents are JSON text."""
 
     def __init__(self, file: IO[bytes], dialect: str | None, offsets: Sequence[str]) -> None:
         """Begin a file with the columns of a dialect."""

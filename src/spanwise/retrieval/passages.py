@@ -60,7 +60,7 @@ class Passage:
         segments: list[Segment] = []
         reached = 0
         for index, unit in enumerate(self.units):
-            record, text_before = unit.found.record, unit.found.lead if index else ""
+            record, text_before = unit.found.record, unit.found.text_before if index else ""
             if text_before and segments and len(text_before) == record["char_start"] - segments[-1].end:
                 segments.append(Segment(reached, segments[-1].end, record["char_start"]))
             reached += len(text_before)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from spanwise.documents.document import KINDS, LEFT_OUT_KINDS
+from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, is_iso
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.readers import INPUTS
 from spanwise.retrieval.weights import Weights, weights_of
@@ -116,10 +116,7 @@ def _date(name: str, value: Any) -> str | None:
     if isinstance(value, date):  # includes datetime
         return value.isoformat()
     text = _text(name, value)
-    if text is not None:
-        try:
-            datetime.fromisoformat(text)
-        except ValueError:
-            hint = "try 2026-01-31 or 2026-01-31T12:00:00Z"
-            raise OptionError(name, "must be a date as in ISO 8601", value=text, hint=hint) from None
+    if text is not None and not is_iso(text):
+        hint = "try 2026-01-31 or 2026-01-31T12:00:00Z"
+        raise OptionError(name, "must be a date as in ISO 8601", value=text, hint=hint)
     return text

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import closing, nullcontext
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Final, Unpack
 
 from spanwise.embedding import embedder_of
 from spanwise.errors import OptionError, SpanwiseError
@@ -15,7 +14,7 @@ from spanwise.retrieval.passages import Passage, as_units
 from spanwise.retrieval.query import Query, prepared
 from spanwise.retrieval.ranking import Ranked, ranked
 from spanwise.retrieval.request import SearchOptions, SearchRequest, checked_request
-from spanwise.stores import Store, StoreReader, open_store
+from spanwise.stores import Store, StoreReader, opened
 from spanwise.stores.values import Filters, Model, StoredChunk
 from spanwise.text.terms import matches
 from spanwise.text.tokens import tokenizer_of
@@ -43,9 +42,7 @@ def search(
     if not isinstance(query, str):
         raise OptionError("query", "must be a string", value=type(query).__name__)
     request = checked_request(tenant, options)
-    named = isinstance(store, str | os.PathLike)
-    opened: Any = closing(open_store(os.fspath(store))) if named else nullcontext(store)  # type: ignore[arg-type]
-    with opened as opened_store:
+    with opened(store) as opened_store:
         return _hits(query, opened_store, request)
 
 

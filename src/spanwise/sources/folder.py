@@ -1,6 +1,6 @@
-"""Which files of a folder are documents: every one that a reader knows, but for those that are ignored.
+"""The files of a folder that are documents: those that a reader knows, except ignored ones.
 
-What is passed over is counted with its reason, so that nothing goes missing in silence.
+Files that are passed over are counted by reason, so that none goes missing unnoticed.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from spanwise.sources.item import SourceItem
 
 _IGNORING: Final = ".gitignore"
 _EVERYTHING: Final = frozenset({".", "(?P<ps_d>/)"})  # what pathspec makes of `*` and `*/`
-_NEVER_MEANT: Final = frozenset({".git", _IGNORING})
+_NOT_COUNTED: Final = frozenset({".git", _IGNORING})
 
 
 @dataclass
 class FoundFiles:
-    """The files that were found, in order; how many were passed over for which reason; what can't be read."""
+    """The files that were found, in order; the numbers of those passed over, by reason; what can't be read."""
 
     files: list[str] = field(default_factory=list)
     passed_over: Counter[str] = field(default_factory=Counter)
@@ -37,7 +37,7 @@ class FoundFiles:
 
 
 def path_text(path: str) -> str:
-    """Return a path as text: names on disk may be none, and two that differ must not become one."""
+    """Return a path as text: a name on disk may be no text, and two that differ must not become one."""
     return PurePath(path).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
@@ -49,10 +49,10 @@ def _size(file: str) -> int:
 
 
 class Patterns(NamedTuple):
-    """Patterns as in a `.gitignore`, and the folder from which paths are seen; None: each folder that is walked."""
+    """Patterns as in a `.gitignore`, and the folder that paths are relative to; None: each folder that is walked."""
 
     lines: tuple[str, ...]
-    home: str | None = None
+    folder: str | None = None
 
 
 class _Rule(NamedTuple):
@@ -61,10 +61,10 @@ class _Rule(NamedTuple):
     pattern: re.Pattern[str]
     ignores: bool
     folders_only: bool
-    inside: bool  # of a folder: `docs/**` doesn't mean the folder itself
+    inside: bool  # of a folder: `docs/**` doesn't match the folder itself
 
     def matches(self, name: str) -> bool:
-        """Whether the line means this very path; that it lies in a folder that is meant is found out on the way."""
+        """Whether the line matches this path itself; the folders it lies in are matched during the walk."""
         found = self.pattern.search(f"{name}/" if self.folders_only else name)
         if not found or self.pattern.pattern in _EVERYTHING:
             return found is not None
@@ -73,29 +73,27 @@ class _Rule(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """The lines of one file, and the folder that they speak of, with a slash at its end."""
+    """The lines of one file, and the folder that they apply to, with a slash at its end."""
 
-    home: str
+    folder: str
     rules: list[_Rule]
 
-    def means(self, path: str) -> bool:
+    def includes(self, path: str) -> bool:
         """Whether a path, or a folder that it lies in, is matched."""
-        name = path.removeprefix(self.home)
+        name = path.removeprefix(self.folder)
         return next((rule.ignores for rule in reversed(self.rules) if rule.pattern.search(name)), False)
 
     def decide(self, path: str, *, is_folder: bool) -> bool | None:
-        """Whether a path is matched, expressly not matched, or not spoken of; the last line that speaks decides."""
-        if not path.startswith(self.home):
+        """Whether a path is matched; None if no line applies, else the last one decides: `!` excludes from matching."""
+        if not path.startswith(self.folder):
             return None
-        name = path[len(self.home) :]
-        for rule in reversed(self.rules):
-            if (is_folder or not rule.folders_only) and rule.matches(name):
-                return rule.ignores
-        return None
+        name = path[len(self.folder) :]
+        rules = (rule for rule in reversed(self.rules) if is_folder or not rule.folders_only)
+        return next((rule.ignores for rule in rules if rule.matches(name)), None)
 
 
 class _Walk:
-    """What is asked at every entry of the folders, and what was passed over, each path once."""
+    """A walk over folders; what it passes over and what can't be read, each path once."""
 
     def __init__(self, known: Callable[[str], bool], include: Sequence[Patterns], exclude: Sequence[Patterns]) -> None:
         self.known, self._include, self._exclude = known, include, exclude
@@ -103,10 +101,10 @@ class _Walk:
         self.failed: dict[str, UnreadableError] = {}
 
     def files(self, top: str) -> Iterator[str]:
-        """Give the files of a folder and all below it, as paths that begin as `top` does."""
+        """Yield the files of a folder and all below it, as paths that begin as `top` does."""
         whole = Path(top).absolute().as_posix().rstrip("/") + "/"
-        wanted = [_written(patterns, whole) for patterns in self._include if patterns.lines]
-        unwanted = [_written(patterns, whole) for patterns in self._exclude if patterns.lines]
+        wanted = [_given_rules(patterns, whole) for patterns in self._include if patterns.lines]
+        unwanted = [_given_rules(patterns, whole) for patterns in self._exclude if patterns.lines]
         prefix = "" if top == "." else f"{top.rstrip('/')}/"
         waiting = [("", _rules_above(whole))]
         while waiting:
@@ -128,17 +126,16 @@ class _Walk:
             with os.scandir(path) as entries:
                 return [entry for entry in sorted(entries, key=lambda entry: entry.name) if entry.name != ".git"]
         except OSError as error:
-            name = PurePath(name).as_posix()
-            self.failed[path] = UnreadableError(name, f"can't be opened ({error.strerror})")
+            self.failed[path] = UnreadableError(PurePath(name).as_posix(), f"can't be opened ({error.strerror})")
             return []
 
     def _reason(
         self, entry: os.DirEntry[str], path: str, rules: list[_Rules], wanted: list[_Rules], unwanted: list[_Rules]
     ) -> str | None:
-        """Say why an entry is passed over; None if it isn't."""
+        """Return why an entry is passed over; None if it isn't."""
         is_folder = entry.is_dir(follow_symlinks=False)
         if entry.name.startswith("."):
-            return "hidden" if entry.name not in _NEVER_MEANT else "never meant"
+            return "hidden" if entry.name not in _NOT_COUNTED else "never meant"
         if any(rule.decide(path, is_folder=is_folder) for rule in unwanted):
             return "excluded"
         decisions = (rule.decide(path, is_folder=is_folder) for rule in reversed(rules))
@@ -150,7 +147,7 @@ class _Walk:
             return "linked folder"
         if not entry.is_symlink() and not entry.is_file():
             return "no ordinary file"
-        if wanted and not any(rule.means(path) for rule in wanted):
+        if wanted and not any(rule.includes(path) for rule in wanted):
             return "not included"
         return None if self.known(path) else f"no reader for {PurePath(path).suffix}"
 
@@ -162,17 +159,17 @@ def find_files(
     include: Sequence[str | Patterns] = (),
     exclude: Sequence[str | Patterns] = (),
 ) -> FoundFiles:
-    """Find the files that are meant; those named one by one are always taken, each once, in the order of their names.
+    """Find the files of paths, each once, ordered by name; a file that is a path itself is always included.
 
-    A folder is walked to the bottom; hidden files and those that a `.gitignore` names are passed over.
+    Folders are walked recursively; hidden files and those that a `.gitignore` matches are passed over.
     """
     walk, seen = _Walk(known, _grouped(include), _grouped(exclude)), dict[str, str]()
     for path in paths:
         name = PurePath(os.path.normpath(path)).as_posix() if path else path  # `./docs` and `docs` give the same ids
         for file in walk.files(name) if _is_folder(name, path, walk.failed) else [name]:
             if name not in walk.failed:
-                place = os.path.realpath(file)
-                seen[place] = min(seen.get(place, file), file)  # of several names always the same
+                location = os.path.realpath(file)
+                seen[location] = min(seen.get(location, file), file)  # of several names always the same
     counted = Counter(reason for reason in walk.passed.values() if reason != "never meant")
     return FoundFiles(sorted(seen.values()), counted, list(walk.failed.values()))
 
@@ -183,58 +180,56 @@ def _grouped(given: Sequence[str | Patterns]) -> list[Patterns]:
 
 
 def _is_folder(name: str, path: str, failed: dict[str, UnreadableError]) -> bool:
-    """Whether a path is a folder; what isn't there or may not be looked at fails alone."""
+    """Whether a path is a folder; a missing or forbidden one is added to `failed`, and the others go on."""
     try:
         return S_ISDIR(os.stat(name).st_mode)  # noqa: PTH116 - an empty name must not mean this folder
     except OSError as error:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError) or not name
         if os.path.islink(name) and not isinstance(error, PermissionError):  # noqa: PTH114 - for names of any length
-            return False  # a link that leads nowhere: whoever reads it is told
+            return False  # a link that leads nowhere: reading it raises the error
         rule = "does not exist" if missing else f"can't be opened ({error.strerror})"
         hint = "give files, folders, or - for what is piped in" if missing else None
         failed[name] = UnreadableError(path, rule, hint=hint)
         return False
 
 
-def _written(patterns: Patterns, top: str) -> _Rules:
-    """Read patterns that somebody gave: a wrong one is refused."""
+def _given_rules(patterns: Patterns, top: str) -> _Rules:
+    """Compile given patterns; raise OptionError for a wrong one."""
     rules = []
     for line in patterns.lines:
         try:
             rules += _rule(line)
         except ValueError as error:
             raise OptionError(line, "is not a pattern", hint="write it as in .gitignore: *.md, drafts/") from error
-    return _Rules(top if patterns.home is None else patterns.home.rstrip("/") + "/", rules)
+    return _Rules(top if patterns.folder is None else patterns.folder.rstrip("/") + "/", rules)
 
 
 def check_patterns(lines: Sequence[str]) -> None:
-    """Refuse patterns that mean nothing."""
-    _written(Patterns(tuple(lines)), "/")
+    """Raise OptionError for a wrong pattern."""
+    _given_rules(Patterns(tuple(lines)), "/")
 
 
 def _rule(line: str) -> list[_Rule]:
-    """Read one line; a comment gives none."""
+    """Return the rule of a line; none for a comment."""
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     found = GitIgnoreSpecPattern(line)
     if found.regex is None or found.include is None:
         return []
-    bare = line.rstrip()
-    return [_Rule(found.regex, found.include, bare.endswith("/"), bare.endswith(("/**", "/**/")))]
+    line = line.rstrip()
+    return [_Rule(found.regex, found.include, line.endswith("/"), line.endswith(("/**", "/**/")))]
 
 
 def _rules_in(folder: str) -> list[_Rules]:
-    """Read a `.gitignore`; lines that mean nothing are passed over, as git does."""
+    """Read a `.gitignore`; wrong lines are skipped, as git does."""
     try:
         lines = Path(folder, _IGNORING).read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError:  # not there, or no permission: then it says nothing
+    except OSError:  # not there, or no permission: then nothing is ignored
         return []
     rules: list[_Rule] = []
     for line in lines:
-        try:
+        with suppress(ValueError):
             rules += _rule(line)
-        except ValueError:
-            continue
     return [_Rules(folder, rules)] if rules else []
 
 
@@ -246,4 +241,4 @@ def _rules_above(top: str) -> list[_Rules]:
         rules += _rules_in(folder.as_posix().rstrip("/") + "/") if folder != inside else []
         if os.path.lexists(folder / ".git"):
             return rules[::-1]
-    return []  # no repository: what lies above has no say
+    return []  # no repository: files above have no effect

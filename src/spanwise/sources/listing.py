@@ -14,15 +14,13 @@ from spanwise.sources.item import SourceItem
 
 Source = str | os.PathLike[str] | Document | SourceItem
 """A file, a folder, a document that is read already, or an item of a source of your own."""
-
-
 _ONE: Final = (str, os.PathLike, Document, SourceItem)
 
 
 class Listing:
-    """Lists sources one by one as they are asked for; `is_known` says of a path whether a reader takes it.
+    """An iterable of source items, listed on demand; `is_known` returns whether a reader takes a path.
 
-    What was given and what was passed over is known when the listing has ended.
+    `paths`, `passed_over` and `failed` are complete when the iteration has ended.
     """
 
     def __init__(self, sources: Source | Iterable[Source], is_known: Callable[[str], bool]) -> None:

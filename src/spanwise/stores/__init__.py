@@ -5,9 +5,9 @@ Documents are read and written through a tenant's reader or writer, so no search
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
-from types import TracebackType
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
 from spanwise.stores.values import (
@@ -37,9 +37,7 @@ class StoreReader(Protocol):
     def __enter__(self) -> StoreReader:
         """Open the snapshot."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close the snapshot."""
 
     def statistics(self, terms: Sequence[str]) -> Statistics:
@@ -123,3 +121,10 @@ def open_store(where: str, *, create: bool = False) -> Store:
     from spanwise.stores.sqlite import open_sqlite
 
     return open_sqlite(where, create=create)
+
+
+def opened(store: str | os.PathLike[str] | Store, *, create: bool = False) -> AbstractContextManager[Store]:
+    """Open a store by its path or address, and close it afterwards; one that is open already stays open."""
+    if isinstance(store, str | os.PathLike):
+        return closing(open_store(os.fspath(store), create=create))
+    return nullcontext(store)

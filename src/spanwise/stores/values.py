@@ -32,7 +32,7 @@ class Source:
     """The names by which links of other documents may refer to it."""
     targets: tuple[str, ...] = ()
     """The names that its own links refer to, in the same spelling as addresses."""
-    place: str | None = None
+    location: str | None = None
     """The absolute path of its file, by which it is recognised however the path is spelt."""
 
 
@@ -42,11 +42,11 @@ class Entry:
 
     record: bytes
     """Its record as JSON."""
-    lead: str
+    text_before: str
     """The text between the previous core and this one, so that neighbours can be joined to one text."""
     content_hash: str
     """Hash of what is embedded: a new vector is made only when this changes."""
-    words_hash: str
+    terms_hash: str
     """Hash of what is searched: terms are rewritten only when this changes."""
     chunk_id: str
     parent_id: str | None
@@ -62,7 +62,7 @@ class Entry:
 def record_hash(entry: Entry) -> str:
     """Hash what may change while the text of a chunk stays: its record, position and the text before it."""
     digest = hashlib.blake2b(entry.record, digest_size=16)
-    digest.update(f"\x1f{entry.position}\x1f{entry.lead}".encode())
+    digest.update(f"\x1f{entry.position}\x1f{entry.text_before}".encode())
     return digest.hexdigest()
 
 
@@ -71,7 +71,7 @@ class ChunkState(NamedTuple):
 
     key: int
     content_hash: str
-    words_hash: str
+    terms_hash: str
     record_hash: str  # by `record_hash`
     has_vector: bool
 
@@ -127,7 +127,7 @@ class StoredChunk:
     document_id: str
     position: int
     record: Mapping[str, Any]
-    lead: str
+    text_before: str
     source: Source
 
 
@@ -138,7 +138,7 @@ class DocumentState(NamedTuple):
     fingerprint: str
     chunks: int
     file_path: str | None
-    place: str | None = None
+    location: str | None = None
 
 
 Keyed = Sequence[tuple[int, float]]

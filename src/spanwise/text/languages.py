@@ -1,4 +1,4 @@
-"""The language of a document, stated or guessed: for a guess scripts are counted first, then stop words.
+"""The language of a document, stated or guessed: a guess counts scripts first, then stop words.
 
 Only prose counts: code, addresses, markup, comments and shortcodes are English in every language's documentation.
 """
@@ -44,7 +44,7 @@ _NOT_HAN_PAGES = bytes(byte for byte in range(256) if not 0x34 <= byte <= 0x9F)
 _WEIGHT_OF_WIDE = 8
 _WEIGHT_OF_CYRILLIC = 3
 
-# Chinese quotes hardly any kana, Japanese can't do without: one in this many characters tells them apart.
+# Chinese quotes hardly any kana, Japanese can't do without: one in this many characters distinguishes them.
 _WIDE_CHARACTERS_PER_KANA = 8
 
 
@@ -90,7 +90,7 @@ def guess_language(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Take out what isn't prose, each piece leaving a space; front matter, with its English keys, if more follows."""
+    """Replace what isn't prose by a space; drop front matter, whose keys are English, if more follows."""
     head = text.find("\n---", 3) + 1 if text.startswith("---\n") else 0
     prose = text[head:].removeprefix("---")
     for sign, pattern in _NOISE:
@@ -100,7 +100,7 @@ def _prose(text: str) -> str:
 
 
 def _by_script(prose: str) -> tuple[str, int]:
-    """Return the language that the scripts tell, or "" where they are Latin or unknown; and the letters seen."""
+    """Return the language of the scripts, or "" where they are Latin or unknown; and the number of letters."""
     latin = len(prose.encode("ascii", "ignore").translate(None, _NOT_LATIN_LETTERS))
     if prose.isascii():
         return "", latin

@@ -54,25 +54,20 @@ class Tokenizer(Protocol):
     @property
     def name(self) -> str:
         """The name used in errors and records."""
-        ...
 
     @property
     def added(self) -> int:
         """The number of special tokens the embedder puts around every text."""
-        ...
 
     @property
     def seam(self) -> re.Pattern[str] | None:
         """A pattern for the positions where a token always begins, or None."""
-        ...
 
     def count(self, text: str) -> int:
         """Return the exact number of tokens that an embedder would see."""
-        ...
 
     def ends(self, text: str) -> array[int]:
         """Return the character position where each token ends; inside a character counts as after it."""
-        ...
 
 
 class TokenMap:

@@ -30,7 +30,7 @@ BOX: Final = re.compile(r"[ \t]*(?:>[ \t]*)+\[!\w[\w -]*\][+-]?[ \t]*")
 _BAR: Final = re.compile(r"(?<!\\)\|")
 
 
-def shown_markdown(text: str, limit: int, labels: Collection[str]) -> str:
+def visible_markdown(text: str, limit: int, labels: Collection[str]) -> str:
     """Return the first `limit` visible characters of Markdown; `labels` are those of link reference definitions."""
     if text.startswith((">", " ")) and (mark := BOX.match(text)):
         text = "> " + text[mark.end() :]
@@ -54,7 +54,7 @@ def _parsed(text: str, limit: int, labels: Collection[str], *, described: bool) 
     def target(link: Any) -> tuple[str, str] | None:
         return ("#", "") if link["reference"].casefold() in labels else None
 
-    events = pyromark.events(text, options=_options(), broken_link_callback=target if labels else None)
+    events = pyromark.events(text, options=markdown_options(), broken_link_callback=target if labels else None)
     return words_of(events, limit, described)
 
 
@@ -70,33 +70,34 @@ def without_note_marks(text: str) -> str:
 
 
 @cache
-def _options() -> pyromark.Options:
+def markdown_options() -> pyromark.Options:
+    """Return the parser's options for everything that a rendered page shows in another way than plain text."""
     import pyromark
 
     flags = pyromark.Options
     return flags.ENABLE_TABLES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS | flags.ENABLE_WIKILINKS
 
 
-def shown_table(text: str, limit: int, labels: Collection[str]) -> str:
+def visible_table(text: str, limit: int, labels: Collection[str]) -> str:
     """Return the visible text of table rows without a head."""
-    return shown_markdown(_BAR.sub("\n\n", text[: limit * 8 + 400]), limit, labels)
+    return visible_markdown(_BAR.sub("\n\n", text[: limit * 8 + 400]), limit, labels)
 
 
-def shown_code(text: str, limit: int) -> str:
+def visible_code(text: str, limit: int) -> str:
     """Return the visible text of code: everything but the fences."""
     piece = text[: limit * 8 + 400]
     opening = _FENCE.match(piece)
     body = piece[opening.end() :] if opening else piece
     lines = body.splitlines()
-    return shown_plain("\n".join(lines[:-1] if lines and _FENCE.match(lines[-1]) else lines), limit)
+    return visible_plain("\n".join(lines[:-1] if lines and _FENCE.match(lines[-1]) else lines), limit)
 
 
-def shown_html(text: str, limit: int) -> str:
+def visible_html(text: str, limit: int) -> str:
     """Return the visible text of HTML: the text between the tags."""
     piece = BLOCK_TAG.sub(EDGE, text[: limit * 8 + 4000])
     return collapsed(html.unescape(_TAG.sub("", piece.replace("\n", " "))), limit)
 
 
-def shown_plain(text: str, limit: int) -> str:
+def visible_plain(text: str, limit: int) -> str:
     """Return the first characters of a text that is rendered line by line."""
     return collapsed(text[: limit * 8 + 400].replace("\n", EDGE), limit)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from spanwise.chunking.line_window import Proposal, Window, fault_of
+from spanwise.chunking.line_window import WRONG_ANSWER, Proposal, Window, fault_of
 from spanwise.chunking.proposers.endpoint_settings import (
     Estimate,
     ProposerReport,
@@ -23,7 +23,7 @@ from spanwise.chunking.proposers.endpoint_settings import (
     with_environment,
 )
 from spanwise.chunking.proposers.prompt import messages_of
-from spanwise.chunking.strategies.smart import ASKING, SmartOptions, SmartStrategy
+from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS, SmartOptions, SmartStrategy
 from spanwise.chunking.strategy import Question
 from spanwise.chunking.task import ChunkingTask
 from spanwise.errors import OptionError
@@ -44,7 +44,6 @@ Answers = Callable[[], Sequence[Proposal]]
 _FRAME: Final = 4  # tokens around a message
 _OPENING: Final = 3  # tokens before the answer
 _LINES_PER_TOPIC: Final = 5
-_WRONG: Final = "the answer was wrong twice"
 
 
 class Proposer:
@@ -56,8 +55,8 @@ class Proposer:
     def __init__(self, **options: Any) -> None:
         """Raise OptionError for options that can't be used, before anything is sent."""
         for name in options:
-            if name not in ASKING:
-                hint = f"a Proposer takes {', '.join(ASKING)}; give the others to spanwise.chunk"
+            if name not in ENDPOINT_OPTIONS:
+                hint = f"a Proposer takes {', '.join(ENDPOINT_OPTIONS)}; give the others to spanwise.chunk"
                 raise OptionError(name, "doesn't say whom to ask", hint=hint)
         self._settings = endpoint_options(options)
         self._report = ProposerReport()
@@ -134,8 +133,8 @@ class Proposer:
 
 def endpoint_options(options: Mapping[str, Any]) -> SmartOptions:
     """Return the endpoint's settings from options and environment; raise OptionError if they can't be used."""
-    asking = {name: value for name, value in options.items() if name in ASKING}
-    settings = with_environment(options_of(SmartOptions, asking))
+    given = {name: value for name, value in options.items() if name in ENDPOINT_OPTIONS}
+    settings = with_environment(options_of(SmartOptions, given))
     check_settings(settings)
     return settings
 
@@ -147,10 +146,10 @@ def answers_from(
     """Ask the given proposer about a document, else the endpoint of the options."""
     questions = SmartStrategy().questions(task)
     if proposer is None:
-        with Proposer(**{name: value for name, value in options.items() if name in ASKING}) as own:
+        with Proposer(**{name: value for name, value in options.items() if name in ENDPOINT_OPTIONS}) as own:
             yield own.ask(task, questions)
         return
-    if twice := sorted(name for name in options if name in ASKING):
+    if twice := sorted(name for name in options if name in ENDPOINT_OPTIONS):
         raise OptionError(twice[0], "is for the proposer that is given", hint=f"try spanwise.Proposer({twice[0]}=...)")
     if isinstance(proposer, Proposer):
         yield proposer.ask(task, questions)
@@ -167,7 +166,7 @@ def _own_proposal(propose: Propose, window: Window) -> Proposal:
         starts: object = propose(window)
         if not fault_of(starts, len(window.lines)):
             return Proposal(tuple(starts))  # type: ignore[arg-type]
-    return Proposal(failure=_WRONG)
+    return Proposal(failure=WRONG_ANSWER)
 
 
 def _failed(answer: Future[Proposal]) -> bool:

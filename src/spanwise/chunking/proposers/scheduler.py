@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, NamedTuple
 
-from spanwise.chunking.line_window import Proposal
+from spanwise.chunking.line_window import WRONG_ANSWER, Proposal
 from spanwise.chunking.proposers.answer_cache import AnswerCache
 from spanwise.chunking.proposers.circuit_breaker import Breaker, Trouble
 from spanwise.chunking.proposers.endpoint import MOST_SHAPES, Answer, Endpoint, Failure
@@ -43,7 +43,6 @@ _TRIES: Final = {
     Trouble.SHAPE: MOST_SHAPES,
 }
 ENDPOINT_FAILED: Final = "the endpoint failed"
-WRONG_ANSWER: Final = "the answer was wrong twice"
 OVER_CALLS: Final = "max_calls was reached"
 OVER_COST: Final = "max_cost was reached"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from spanwise.chunking.overlap import head_end, tail_start
+from spanwise.chunking.overlap import leaf_edge
 from spanwise.chunking.packing import fill
 from spanwise.chunking.pieces import OverlapChoices, PlannedCore
 from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
@@ -45,7 +45,7 @@ class BlocksStrategy(Strategy):
 
 
 def _filled(task: ChunkingTask) -> Iterator[BlockRange]:
-    """Put whole leaves together; one that is too large by itself is split, and its parts stand alone."""
+    """Join whole leaves; one that is too large by itself is split, and its parts are not joined with others."""
     leaves, first = content_units(task), 0
     while first < len(leaves):
         until = _last_that_fits(task, leaves, first)
@@ -64,22 +64,27 @@ class Room(NamedTuple):
     after: int
     core: int
 
+    @property
+    def held(self) -> int:
+        """The most of a core that leaves room for overlap on both sides."""
+        return min(self.whole - self.before - self.after, self.core)
+
 
 def _room(task: ChunkingTask, unit: BlockRange) -> Room:
-    """Say what room a chunk has that begins here."""
+    """Return the room of a chunk that begins here."""
     whole = task.room(unit.first)
     before, after = (min(wanted, whole // 3) for wanted in _wanted(task))
     return Room(whole, before, after, min(task.options.core_tokens or whole, whole))
 
 
 def _wanted(task: ChunkingTask) -> tuple[int, int]:
-    """Give how many tokens of overlap are asked for on each side."""
+    """Return the tokens of overlap that the options ask for on each side."""
     before, after = task.options.overlap_tokens, task.options.overlap_next_tokens
     return before, before if after is None else after
 
 
 def _last_that_fits(task: ChunkingTask, leaves: Sequence[BlockRange], first: int) -> int:
-    """Give the leaf before which a chunk ends that begins with `first`: `first` itself if not even that fits.
+    """Return the leaf before which a chunk ends that begins with `first`: `first` itself if not even that fits.
 
     Room for overlap is held on each side that has a neighbour; a leaf that fits only without it stays whole.
     """
@@ -96,24 +101,19 @@ def _last_that_fits(task: ChunkingTask, leaves: Sequence[BlockRange], first: int
 
 
 def _before_headings(task: ChunkingTask, leaves: Sequence[BlockRange], first: int, until: int) -> int:
-    """Leave headings that would end a chunk to the next one, if they fit there with what they stand over."""
+    """Leave headings that would end a chunk to the next one, if they fit there with what follows them."""
     blocks, kept = task.document.blocks, until
     while kept > first and blocks[leaves[kept - 1].first].kind == "heading":
         kept -= 1
     if kept in {first, until}:
         return until
-    return kept if fits(task, leaves[kept].to(leaves[until]), _held(_room(task, leaves[kept]))) else until
-
-
-def _held(room: Room) -> int:
-    """Give what a core may have so that overlap has its room on both sides."""
-    return min(room.whole - room.before - room.after, room.core)
+    return kept if fits(task, leaves[kept].to(leaves[until]), _room(task, leaves[kept]).held) else until
 
 
 def _split(task: ChunkingTask, leaf: BlockRange) -> Iterator[BlockRange]:
     """Split a leaf between its sentences, lines or cells into parts of about the same size."""
     room = _room(task, leaf)
-    limit = max(_held(room), 1)
+    limit = max(room.held, 1)
     units = finer(task, leaf, room.core)
     size = task.tokens.count(leaf.start, leaf.end)
     target = size // -(-size // limit) if size else limit
@@ -122,50 +122,34 @@ def _split(task: ChunkingTask, leaf: BlockRange) -> Iterator[BlockRange]:
         yield units[low].to(units[high - 1])
 
 
-def _around(task: ChunkingTask, units: Sequence[BlockRange], place: int) -> OverlapChoices | None:
-    """Say where overlap may start and end, the most that fits first; where little is free there is none.
+def _around(task: ChunkingTask, units: Sequence[BlockRange], index: int) -> OverlapChoices | None:
+    """Return where overlap may start and end, the most that fits first; None where little is free.
 
     Beside a core of a size of its own, overlap may go on over several cores, and into a leaf that is not the nearest.
     """
-    far = task.options.core_tokens is not None
-    wanted, room = _wanted(task), _room(task, units[place])
-    sides = [
-        most if there else 0
-        for most, there in zip(
-            wanted if far else (room.before, room.after), (place > 0, place < len(units) - 1), strict=True
-        )
-    ]
-    free = room.whole - task.content_tokens(units[place].start, units[place].end)
+    wanted, room, unit = _wanted(task), _room(task, units[index]), units[index]
+    before, after = (room.before, room.after) if task.options.core_tokens is None else wanted
+    sides = before if index else 0, after if index < len(units) - 1 else 0
     if not any(sides):
         return None
+    free = room.whole - task.content_tokens(unit.start, unit.end)
     share = [most if sum(sides) <= free else most * max(free, 0) // sum(sides) for most in sides]
-    before, after = (_budgets(most, asked) for most, asked in zip(share, wanted, strict=True))
-    starts = [tail_start(task, _behind(task, units, place, share[0], far), budget, torn=far) for budget in before]
-    ends = [head_end(task, _ahead(task, units, place, share[1], far), budget, torn=far) for budget in after]
-    known = OverlapChoices((), _known(starts), _known(ends))
-    return known if known.before or known.after else None
+    starts, ends = (_edges(task, units, index, share[side], wanted[side], tail=not side) for side in (0, 1))
+    return OverlapChoices((), starts, ends) if starts or ends else None
 
 
-def _budgets(most: int, wanted: int) -> list[int]:
-    """Give what is tried, the most first; much less than is asked for is worth nothing."""
-    return [budget for budget in (most, most - NEAR, most // 2) if budget >= max(wanted // 8, 1)]
-
-
-def _behind(task: ChunkingTask, units: Sequence[BlockRange], place: int, tokens: int, far: bool) -> PlannedCore:
-    """Give the core before, or from `far` as many as have so many tokens."""
-    first = last = place - 1
-    while far and first and task.content_tokens(units[first].start, units[last].end) < tokens:
-        first -= 1
-    return PlannedCore(*units[first].to(units[last]))
-
-
-def _ahead(task: ChunkingTask, units: Sequence[BlockRange], place: int, tokens: int, far: bool) -> PlannedCore:
-    """Give the core after, or from `far` as many as have so many tokens."""
-    first = last = place + 1
-    while far and last < len(units) - 1 and task.content_tokens(units[first].start, units[last].end) < tokens:
-        last += 1
-    return PlannedCore(*units[first].to(units[last]))
-
-
-def _known(places: list[int | None]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(place for place in places if place is not None))
+def _edges(
+    task: ChunkingTask, units: Sequence[BlockRange], index: int, most: int, wanted: int, *, tail: bool
+) -> tuple[int, ...]:
+    """Return where overlap of a side may end, the most first; much less than is wanted is worth nothing."""
+    budgets = [budget for budget in (most, most - NEAR, most // 2) if budget >= max(wanted // 8, 1)]
+    if not budgets:
+        return ()
+    far, step = task.options.core_tokens is not None, -1 if tail else 1
+    for farthest in range(index + step, -1 if tail else len(units), step):
+        first, last = sorted((index + step, farthest))
+        if not far or task.content_tokens(units[first].start, units[last].end) >= most:
+            break
+    core = PlannedCore(*units[first].to(units[last]))
+    edges = (leaf_edge(task, core, budget, tail=tail, may_split=far) for budget in budgets)
+    return tuple(dict.fromkeys(edge for edge in edges if edge is not None))

@@ -17,9 +17,9 @@ from spanwise.chunking.pieces import PlannedCore
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import LEFT_OUT_KINDS
-from spanwise.documents.span import between
+from spanwise.native import visible_ranges
 from spanwise.options import Options, option
-from spanwise.text.cuts import line_cuts, paragraph_cuts, sentence_cuts, sides_of, trimmed, word_break
+from spanwise.text.cuts import line_cuts, paragraph_cuts, sentence_cuts, sides_of, word_break
 from spanwise.text.sentences import sentence_starts
 from spanwise.text.tokens import NEAR
 
@@ -37,7 +37,7 @@ class FixedOptions(Options):
 
 
 class FixedUnit(NamedTuple):
-    """A range of the text, its first and last block, and its place in tokens of content."""
+    """A range of the text, its first and last block, and its range in tokens of content."""
 
     start: int
     end: int
@@ -48,11 +48,11 @@ class FixedUnit(NamedTuple):
 
 
 _KIND_AND_RANGE: Final = itemgetter(0, 1, 2)
-_STRETCH: Final[Callable[[Iterable[int]], FixedUnit]] = partial(tuple.__new__, FixedUnit)
-"""Makes a stretch of its six numbers without a call in Python: there are thousands."""
+_unit: Final[Callable[[Iterable[int]], FixedUnit]] = partial(tuple.__new__, FixedUnit)
+"""Creates a unit from its six numbers without a call in Python: there are thousands."""
 
 Cut = tuple[FixedUnit, FixedUnit]
-"""What stands before a cut and what stands after it."""
+"""The units before and after a cut."""
 
 
 class FixedStrategy(Strategy):
@@ -77,51 +77,48 @@ class FixedStrategy(Strategy):
 
 
 def _room(task: ChunkingTask) -> int:
-    """Give the room that every chunk has; under a template the smallest, because a chunk may start anywhere."""
+    """Return the room of every chunk; under a template the smallest, because a chunk may start anywhere."""
     if task.options.template == "plain":
         return task.room(0)
     return min(task.room(index) for index in range(len(task.document.blocks)))
 
 
 def _paragraphs(task: ChunkingTask) -> list[FixedUnit]:
-    """Give blocks, and of loose lists the stretches between blank lines; what is left out between takes no room."""
+    """Return blocks, and of loose lists the parts between blank lines; what is left out between takes no room."""
     starts, ends, indices = list[int](), list[int](), list[int]()
     cutter, whole = paragraph_cuts(task.text), True
     for index, (kind, start, end) in enumerate(map(_KIND_AND_RANGE, task.document.blocks)):
-        if kind == "list" and (cuts := cutter(start, end)):
-            for piece in filter(None, (trimmed(task.text, *piece) for piece in between(cuts, start, end))):
-                starts.append(piece[0])
-                ends.append(piece[1])
-                indices.append(index)
-        elif kind in LEFT_OUT_KINDS:
+        if kind in LEFT_OUT_KINDS:
             whole = False
-        else:
-            starts.append(start)
-            ends.append(end)
+            continue
+        cuts = cutter(start, end) if kind == "list" else None
+        for piece in visible_ranges(task.text, cuts, start, end) if cuts else ((start, end),):
+            starts.append(piece[0])
+            ends.append(piece[1])
             indices.append(index)
     edges = task.tokens.at_each(starts + ends)
     rows = zip(starts, ends, indices, indices, edges, edges[len(starts) :], strict=False)
-    return list(map(_STRETCH, rows) if whole else _closed_up(rows, task.joint))
+    return list(map(_unit, rows) if whole else _closed_up(rows, task.joint))
 
 
 def _closed_up(rows: Iterable[tuple[int, int, int, int, int, int]], joint: int) -> Iterator[FixedUnit]:
-    """Give stretches of which each begins where the one before ended, with a joint where something is left out."""
-    place, reached, before = 0, 0, -1
+    """Yield units of which each begins where the one before ended, with a joint where something is left out."""
+    at, reached, before = 0, 0, -1
     for start, end, index, _, begin, finish in rows:
-        place += begin - reached if index - before <= 1 else joint
-        yield FixedUnit(start, end, index, index, place, place + finish - begin)
-        place, reached, before = place + finish - begin, finish, index
+        at += begin - reached if index - before <= 1 else joint
+        yield FixedUnit(start, end, index, index, at, at + finish - begin)
+        at, reached, before = at + finish - begin, finish, index
 
 
 def _runs(task: ChunkingTask, paragraphs: list[FixedUnit]) -> Iterator[list[FixedUnit]]:
-    """Give the stretches between headings that close: those with at least the minimum before them."""
+    """Yield the runs between headings that close one: those with at least the minimum before them."""
     blocks, smallest = task.document.blocks, task.options.min_tokens
     first = 0
-    for place, paragraph in enumerate(paragraphs):
-        closes = blocks[paragraph.first].kind == "heading" and place > first
-        if closes and paragraphs[place - 1].end_at - paragraphs[first].start_at >= smallest:
-            yield paragraphs[first:place]
-            first = place
+    for index, paragraph in enumerate(paragraphs):
+        closes = blocks[paragraph.first].kind == "heading" and index > first
+        if closes and paragraphs[index - 1].end_at - paragraphs[first].start_at >= smallest:
+            yield paragraphs[first:index]
+            first = index
     if paragraphs:
         yield paragraphs[first:]
 
@@ -129,9 +126,8 @@ def _runs(task: ChunkingTask, paragraphs: list[FixedUnit]) -> Iterator[list[Fixe
 def _balanced(task: ChunkingTask, run: list[FixedUnit], room: int) -> list[FixedUnit]:
     """Cut a run into equal shares; where units are too coarse for that, into more; what is left over is divided."""
     total, size = run[-1].end_at - run[0].start_at, min(room, 1.1 * task.options.target_tokens)
-    whole = _joined(run[0], run[-1])
     if total <= size:
-        return _within(task, run, whole, room)
+        return _within(task, run, _joined(run[0], run[-1]), room)
     shares: list[FixedUnit] = []
     for share in _shares(task, run, ceil(total / size), room):
         if not _fits(task, share, room):
@@ -160,13 +156,13 @@ def _shares(task: ChunkingTask, run: list[FixedUnit], number: int, room: int) ->
             cuts += _cuts_inside(task, paragraph, wanted, room)
         if chosen := _nearest(cuts, wanted, tolerance, start):
             _, end, _, last, _, end_at = chosen[0]
-            yield _STRETCH((start, end, first, last, start_at, end_at))
+            yield _unit((start, end, first, last, start_at, end_at))
             start, _, first, _, start_at, _ = chosen[1]
-    yield _STRETCH((start, run[-1].end, first, run[-1].last, start_at, run[-1].end_at))
+    yield _unit((start, run[-1].end, first, run[-1].last, start_at, run[-1].end_at))
 
 
 def _nearest(cuts: list[Cut], wanted: float, tolerance: float, start: int) -> Cut | None:
-    """Choose between the last cut before a place and the first after it: the later, unless it is much farther.
+    """Choose between the last cut before a position and the first after it: the later, unless it is much farther.
 
     Only cuts after `start` count.
     """
@@ -184,7 +180,7 @@ def _nearest(cuts: list[Cut], wanted: float, tolerance: float, start: int) -> Cu
 
 
 def _cuts_inside(task: ChunkingTask, paragraph: FixedUnit, wanted: float, room: int) -> list[Cut]:
-    """Give cuts around a wanted place inside a paragraph, if that is too long to stay whole."""
+    """Return cuts around a wanted position inside a paragraph, if that is too long to stay whole."""
     block = paragraph.first
     kind = task.document.blocks[block].kind
     if kind == "figure" or _fits(task, paragraph, room):
@@ -192,23 +188,23 @@ def _cuts_inside(task: ChunkingTask, paragraph: FixedUnit, wanted: float, room: 
     tokens, shift = task.tokens, paragraph.start_at - task.tokens.at(paragraph.start) if task.excluded else 0
     middle = tokens.reach(paragraph.start, max(int(wanted) - paragraph.start_at, 1))
     cuts: list[Cut] = []
-    places = sorted(_inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room))
-    near = bisect_right(places, middle)
-    for cut in places[max(near - 2, 0) : near + 2]:
+    positions = sorted(_inner_cuts(task, paragraph, min(middle, paragraph.end - 1), room))
+    near = bisect_right(positions, middle)
+    for cut in positions[max(near - 2, 0) : near + 2]:
         if sides := sides_of(task.text, paragraph.start, cut, paragraph.end):
             end, start = sides
             if kind == "code" and (task.text[cut - 1] == "\n" or "\n" in task.text[cut:start]):
                 start = max(cut, task.text.rfind("\n", cut, start) + 1)  # a line keeps its indentation
             end_at, start_at = tokens.at_each([end, start])
-            left = _STRETCH((paragraph[0], end, block, block, paragraph[4], end_at + shift))
-            cuts.append((left, _STRETCH((start, paragraph[1], block, block, start_at + shift, paragraph[5]))))
+            left = _unit((paragraph[0], end, block, block, paragraph[4], end_at + shift))
+            cuts.append((left, _unit((start, paragraph[1], block, block, start_at + shift, paragraph[5]))))
     return cuts
 
 
 def _inner_cuts(task: ChunkingTask, paragraph: FixedUnit, middle: int, room: int) -> list[int]:
-    """Give cuts near the middle of a paragraph that is too long: lines, in a long line sentences, then words.
+    """Return cuts near the middle of a paragraph that is too long: lines, in a long line sentences, then words.
 
-    Nothing farther away than one chunk is looked at, so that each share costs the same. Inside a word there is no cut:
+    Nothing farther away than one chunk is read, so that each share costs the same. Inside a word there is no cut:
     where its graphemes begin is known only from its start on.
     """
     text, tokens = task.text, task.tokens
@@ -229,17 +225,17 @@ def _inner_cuts(task: ChunkingTask, paragraph: FixedUnit, middle: int, room: int
     return [*edges, word] if word else edges
 
 
-def _within(task: ChunkingTask, run: list[FixedUnit], stretch: FixedUnit, room: int) -> list[FixedUnit]:
+def _within(task: ChunkingTask, run: list[FixedUnit], share: FixedUnit, room: int) -> list[FixedUnit]:
     """Divide a share that is over the limit into as few parts as can be, of about one size."""
-    if _fits(task, stretch, room):
-        return [stretch]
-    goal = _size(stretch) / ceil(_size(stretch) / room)
+    if _fits(task, share, room):
+        return [share]
+    goal = _size(share) / ceil(_size(share) / room)
     groups: list[FixedUnit] = []
-    first = bisect_right(run, stretch.start, key=itemgetter(0)) - 1
-    for paragraph in takewhile(lambda paragraph: paragraph.start < stretch.end, islice(run, first, None)):
-        inside = stretch.start <= paragraph.start and paragraph.end <= stretch.end
+    first = bisect_right(run, share.start, key=itemgetter(0)) - 1
+    for paragraph in takewhile(lambda paragraph: paragraph.start < share.end, islice(run, first, None)):
+        inside = share.start <= paragraph.start and paragraph.end <= share.end
         whole = inside and _size(paragraph) + NEAR <= room
-        for unit in (paragraph,) if whole else _units(task, paragraph, stretch, room):
+        for unit in (paragraph,) if whole else _units(task, paragraph, share, room):
             if groups and _size(groups[-1]) < goal and _fits(task, _joined(groups[-1], unit), room):
                 groups[-1] = _joined(groups[-1], unit)
             else:
@@ -247,41 +243,39 @@ def _within(task: ChunkingTask, run: list[FixedUnit], stretch: FixedUnit, room: 
     return groups
 
 
-def _units(task: ChunkingTask, paragraph: FixedUnit, stretch: FixedUnit, room: int) -> list[FixedUnit]:
-    """Give what of a paragraph lies in a stretch: whole if it fits, else its lines, sentences, words."""
-    span = max(paragraph.start, stretch.start), min(paragraph.end, stretch.end)
+def _units(task: ChunkingTask, paragraph: FixedUnit, share: FixedUnit, room: int) -> list[FixedUnit]:
+    """Return what of a paragraph lies in a share: whole if it fits, else its lines, sentences, words."""
+    span = max(paragraph.start, share.start), min(paragraph.end, share.end)
     kind = task.document.blocks[paragraph.first].kind
     ladder = [line_cuts(task.text), sentence_cuts(task.text, lambda: task.language)][: 1 if kind == "code" else 2]
-    most = task.room(paragraph.first) + NEAR
-    whole = kind == "figure"
-    pieces = [span] if whole else divide(task.tokens, span, ladder, room, most=most, indented=kind == "code")
+    block, most, pieces = paragraph.first, task.room(paragraph.first) + NEAR, [span]
+    if kind != "figure":
+        pieces = divide(task.tokens, span, ladder, room, most=most, indented=kind == "code")
     shift = paragraph.start_at - task.tokens.at(paragraph.start)
-    places = zip(pieces, *task.tokens.at_edges(pieces), strict=True)
-    block = paragraph.first
-    return [FixedUnit(*piece, block, block, begin + shift, finish + shift) for piece, begin, finish in places]
+    edges = zip(pieces, *task.tokens.at_edges(pieces), strict=True)
+    return [FixedUnit(*piece, block, block, begin + shift, finish + shift) for piece, begin, finish in edges]
 
 
-def _long_enough(task: ChunkingTask, stretches: list[FixedUnit], room: int) -> list[FixedUnit]:
+def _long_enough(task: ChunkingTask, shares: list[FixedUnit], room: int) -> list[FixedUnit]:
     """Join what is below the minimum with the next, and a last one with the one before."""
     smallest, kept = task.options.min_tokens, list[FixedUnit]()
-    for place, stretch in enumerate(stretches):
-        last = place == len(stretches) - 1
-        before = kept[-1] if kept else None
-        short = before and (_size(before) < smallest or (last and _size(stretch) < smallest))
-        if before and short and _fits(task, _joined(before, stretch), room):
-            kept[-1] = _joined(before, stretch)
+    for index, share in enumerate(shares):
+        last, before = index == len(shares) - 1, kept[-1] if kept else None
+        short = before and (_size(before) < smallest or (last and _size(share) < smallest))
+        if before and short and _fits(task, _joined(before, share), room):
+            kept[-1] = _joined(before, share)
         else:
-            kept.append(stretch)
+            kept.append(share)
     return kept
 
 
 def _joined(first: FixedUnit, last: FixedUnit) -> FixedUnit:
-    return _STRETCH((first[0], last[1], first[2], last[3], first[4], last[5]))
+    return _unit((first[0], last[1], first[2], last[3], first[4], last[5]))
 
 
-def _size(stretch: FixedUnit) -> int:
-    return stretch.end_at - stretch.start_at
+def _size(unit: FixedUnit) -> int:
+    return unit.end_at - unit.start_at
 
 
-def _fits(task: ChunkingTask, stretch: FixedUnit, room: int) -> bool:
-    return task.core_fits(stretch.start, stretch.end, _size(stretch), room)
+def _fits(task: ChunkingTask, unit: FixedUnit, room: int) -> bool:
+    return task.core_fits(unit.start, unit.end, _size(unit), room)

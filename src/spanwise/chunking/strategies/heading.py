@@ -6,11 +6,11 @@ that had to be cut is carried over under its heading, and packed with what follo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanwise.chunking.pieces import NO_CONTEXT, PlannedCore, RepeatedContext
-from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
+from spanwise.chunking.strategies.units import BlockRange, content_units, filled, finer, fits
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Block
@@ -37,13 +37,14 @@ class HeadingStrategy(Strategy):
     repeating = None
 
     def plan(self, task: ChunkingTask) -> ChunkPlan:
-        """Pack whole sections, or give each its own chunks."""
+        """Pack whole sections, or make separate chunks of each."""
         sections = task.once(_sections)
-        chunks = _filled(task, sections) if _is_smart(task) else _apart(task, sections)
+        apart = (chunk for section in sections for chunk in _cut(task, section))
+        chunks = filled(task, sections, _cut, _room) if _is_smart(task) else apart
         return ChunkPlan([PlannedCore(*chunk) for chunk in chunks])
 
     def repeat(self, task: ChunkingTask, core: PlannedCore) -> RepeatedContext:
-        """Repeat the heading that opened the section of which the chunk begins with a rest."""
+        """Repeat the heading of the section if the chunk begins inside it."""
         heading = _carried(task, core.start, core.first)
         if heading is None:
             return NO_CONTEXT
@@ -76,13 +77,13 @@ def _opening_headings(task: ChunkingTask) -> dict[int, Block | None]:
 
 
 def _carried(task: ChunkingTask, start: int, block: int) -> Block | None:
-    """Give the heading of the section in whose middle a chunk begins, if it is to be repeated."""
+    """Return the heading of the section in whose middle a chunk begins, if it is to be repeated."""
     heading = task.once(_opening_headings).get(block) if _is_smart(task) else None
     return heading if heading and start >= heading.end else None
 
 
 def _price(task: ChunkingTask, heading: Block) -> int:
-    """Give what it costs to repeat a heading; 0 where it would take more than half of the limit, and isn't repeated."""
+    """Return the cost of repeating a heading; 0 if it would take more than half of the limit, and isn't repeated."""
     price = task.tokens.exact(heading.start, heading.end) + task.joint
     return price if price <= task.limit // 2 else 0
 
@@ -92,32 +93,7 @@ def _room(task: ChunkingTask, unit: BlockRange) -> int:
     return task.room(unit.first) - (_price(task, heading) if heading else 0)
 
 
-def _filled(task: ChunkingTask, sections: list[list[BlockRange]]) -> Iterator[BlockRange]:
-    """Pack sections of one type while they fit; cut those that don't, and go on with what is left of them."""
-    blocks = task.document.blocks
-    current: BlockRange | None = None
-    for section in sections:
-        whole = section[0].to(section[-1])
-        if current:
-            same = blocks[current.last].section_type == blocks[whole.first].section_type
-            grown = current.to(whole)
-            if same and fits(task, grown, _room(task, current)):
-                current = grown
-                continue
-            yield current
-        *done, current = _cut(task, section)
-        yield from done
-    if current:
-        yield current
-
-
-def _apart(task: ChunkingTask, sections: list[list[BlockRange]]) -> Iterator[BlockRange]:
-    """Give each section its own chunks."""
-    for section in sections:
-        yield from _cut(task, section)
-
-
-def _cut(task: ChunkingTask, section: list[BlockRange]) -> Iterator[BlockRange]:
+def _cut(task: ChunkingTask, section: Sequence[BlockRange]) -> Iterator[BlockRange]:
     """Cut a section that doesn't fit between sentences at target; in smart mode a rest that fits stays whole."""
     waiting = [(block, False) for block in reversed(section)]
     while waiting:
@@ -129,7 +105,7 @@ def _cut(task: ChunkingTask, section: list[BlockRange]) -> Iterator[BlockRange]:
 
 
 def _taken(task: ChunkingTask, waiting: list[tuple[BlockRange, bool]]) -> BlockRange:
-    """Take from a stack what makes the next chunk: blocks while they stay within target, then sentences of the next.
+    """Take the next chunk from a stack: blocks while they stay within target, then sentences of the next block.
 
     A block is broken up only when it doesn't fit whole; most never are.
     """
@@ -159,7 +135,7 @@ def _is_heading(task: ChunkingTask, unit: BlockRange) -> bool:
 
 
 def _sentences(task: ChunkingTask, section: list[BlockRange]) -> list[BlockRange]:
-    """Give the sentences of a section, its items and lines; a heading goes with what follows it, if both fit."""
+    """Return the sentences of a section, its items and lines; a heading goes with what follows it, if both fit."""
     units: list[BlockRange] = []
     held: BlockRange | None = None
     opening = task.once(_opening_headings).get(section[0].first)

@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spanwise.chunking.packing import Range
-from spanwise.chunking.settle import block_at
-from spanwise.chunking.strategies.sentence_drafts import SentenceDraft, mended, planned, room_at, sentence_ends, visible
+from spanwise.chunking.strategies.sentence_drafts import (
+    SentenceDraft,
+    joined_pages,
+    planned,
+    room_at,
+    sentence_ends,
+    visible,
+)
 from spanwise.chunking.strategies.sentence_halves import Halving
 from spanwise.chunking.strategy import ChunkPlan, Strategy
-from spanwise.chunking.task import ChunkingTask
+from spanwise.chunking.task import ChunkingTask, block_at
 from spanwise.documents.document import LEFT_OUT_KINDS, Block
 from spanwise.options import Options, option
 from spanwise.text.cuts import trimmed
@@ -35,24 +41,24 @@ class SentenceStrategy(Strategy):
     options = SentenceOptions
 
     def plan(self, task: ChunkingTask) -> ChunkPlan:
-        """Collect the sentences of each page, mend what page breaks tear, and let chunks look ahead."""
+        """Collect the sentences of each page, join those that page breaks split, and add overlap with the next core."""
         pages = (_of_page(task, runs) for runs in _pages(task))
-        return ChunkPlan(planned(task, mended(task, pages)))
+        return ChunkPlan(planned(task, joined_pages(task, pages)))
 
 
 @dataclass(slots=True)
 class SentenceRun:
-    """Text of one page up to a figure, if one follows; in stretches, because what is no content is left out."""
+    """Text of one page up to a figure, if one follows; in ranges, because what is no content is left out."""
 
     page: int | None
-    stretches: list[Range] = field(default_factory=list)
+    ranges: list[Range] = field(default_factory=list)
     figure: Block | None = None
 
 
 class Sentences(NamedTuple):
     """The sentences of a run: where each begins and ends, also in characters and tokens of content.
 
-    White space belongs to the sentence that it stands before.
+    White space belongs to the sentence after it.
     """
 
     starts: list[int]
@@ -64,10 +70,10 @@ class Sentences(NamedTuple):
 
 
 def _pages(task: ChunkingTask) -> Iterator[list[SentenceRun]]:
-    """Give the text of every page in runs that a figure, or the page's end, closes."""
+    """Yield the text of every page in runs that a figure, or the page's end, closes."""
     page_starts = {page.number: page.start for page in task.document.pages}
     runs: list[SentenceRun] = []
-    goes_on = False  # whether the next text belongs to the stretch before
+    goes_on = False  # whether the next text belongs to the range before
     begin: int | None = None  # where white space before the next text begins
     for block in task.document.blocks:
         if not runs or block.page != runs[0].page:
@@ -82,9 +88,9 @@ def _pages(task: ChunkingTask) -> Iterator[list[SentenceRun]]:
             runs.append(SentenceRun(block.page))
             goes_on, begin = False, block.end
         elif goes_on:
-            runs[-1].stretches[-1] = runs[-1].stretches[-1][0], block.end
+            runs[-1].ranges[-1] = runs[-1].ranges[-1][0], block.end
         else:
-            runs[-1].stretches.append((block.start if begin is None else begin, block.end))
+            runs[-1].ranges.append((block.start if begin is None else begin, block.end))
             goes_on = True
     if runs:
         yield runs
@@ -93,17 +99,15 @@ def _pages(task: ChunkingTask) -> Iterator[list[SentenceRun]]:
 def _of_page(task: ChunkingTask, runs: list[SentenceRun]) -> list[SentenceDraft]:
     drafts: list[SentenceDraft] = []
     for run in runs:
-        collected = list(_collected(task, run)) if run.stretches else []
+        collected = list(_collected(task, run)) if run.ranges else []
         drafts += collected
-        if run.figure:
-            alone = not collected or not _with_figure(task, collected[-1], run.figure)
-            if alone:
-                drafts.append(_figure(task, run.figure))
+        if run.figure and not (collected and _with_figure(task, collected[-1], run.figure)):
+            drafts.append(_figure(task, run.figure))
     return drafts
 
 
 def _with_figure(task: ChunkingTask, draft: SentenceDraft, figure: Block) -> bool:
-    """Let a figure close the text collected before it, if both fit; how many characters it has doesn't matter."""
+    """Add a figure to the text collected before it, if both fit, whatever its characters; return whether they do."""
     if draft.part:
         return False
     tokens = task.content_tokens(draft.start, figure.end)
@@ -121,7 +125,7 @@ def _figure(task: ChunkingTask, figure: Block) -> SentenceDraft:
 
 def _collected(task: ChunkingTask, run: SentenceRun) -> Iterator[SentenceDraft]:
     """Collect sentences while both limits hold; one that is over the token limit alone is halved."""
-    sentences = _sentences(task, run.stretches)
+    sentences = _sentences(task, run.ranges)
     first = 0
     while first < len(sentences.ends):
         begin = sentences.starts[first]
@@ -135,14 +139,13 @@ def _collected(task: ChunkingTask, run: SentenceRun) -> Iterator[SentenceDraft]:
         chars = sentences.end_chars[last] - sentences.start_chars[first] - start + begin
         tokens = sentences.end_tokens[last] - sentences.start_tokens[first]
         kept = sentences.ends[last - 1] if last > first else None
-        yield SentenceDraft(
-            start, sentences.ends[last], (run.page, run.page), chars, tokens, sentences.starts[last], kept
-        )
+        end, pages = sentences.ends[last], (run.page, run.page)
+        yield SentenceDraft(start, end, pages, chars, tokens, sentences.starts[last], kept)
         first = last + 1
 
 
 def _visible_start(task: ChunkingTask, begin: int, end: int) -> int:
-    """Give where a core begins: at the first visible character; a line of code keeps its indentation."""
+    """Return where a core begins: at the first visible character; a line of code keeps its indentation."""
     start = visible(task.text, begin)
     block = task.document.blocks[block_at(task.document, start)]
     if block.kind == "code" and (span := trimmed(task.text, max(begin, block.start), end, indented=True)):
@@ -151,7 +154,7 @@ def _visible_start(task: ChunkingTask, begin: int, end: int) -> int:
 
 
 def _last_that_fits(task: ChunkingTask, sentences: Sentences, first: int, start: int, room: int) -> int:
-    """Find the last sentence up to which both limits hold; one before `first` where it is too large by itself."""
+    """Return the last sentence up to which both limits hold; one before `first` if that is too large by itself."""
     most = sentences.start_chars[first] + task.options.max_chars
     last = max(bisect_right(sentences.end_chars, most) - 1, first)
     begin = sentences.start_tokens[first]
@@ -159,7 +162,7 @@ def _last_that_fits(task: ChunkingTask, sentences: Sentences, first: int, start:
     if last <= low:
         return last
     high = min(last, bisect_right(sentences.end_tokens, begin + room + NEAR) - 1)
-    while low < high:  # as close as this only a count can tell
+    while low < high:  # so close, only a count decides
         middle = (low + high + 1) // 2
         fits = task.core_fits(start, sentences.ends[middle], sentences.end_tokens[middle] - begin, room)
         low, high = (middle, high) if fits else (low, middle - 1)
@@ -167,36 +170,27 @@ def _last_that_fits(task: ChunkingTask, sentences: Sentences, first: int, start:
 
 
 def _halved(task: ChunkingTask, span: Range, page: int | None, room: int) -> Iterator[SentenceDraft]:
-    for start, end, before, after, torn in Halving(task, span, room).parts():
-        yield SentenceDraft(
-            start,
-            end,
-            (page, page),
-            end - start,
-            task.tokens.count(before, after),
-            start,
-            part=True,
-            torn=torn,
-            before=before if before < start else None,
-            after=after if after > end else None,
-        )
+    for start, end, before, after, splits_word in Halving(task, span, room).parts():
+        draft = SentenceDraft(start, end, (page, page), end - start, task.tokens.count(before, after), start)
+        draft.part, draft.splits_word = True, splits_word
+        draft.before, draft.after = before if before < start else None, after if after > end else None
+        yield draft
 
 
-def _sentences(task: ChunkingTask, stretches: list[Range]) -> Sentences:
-    """Measure the sentences of a run; an empty line stands for what is left out between two stretches."""
+def _sentences(task: ChunkingTask, ranges: list[Range]) -> Sentences:
+    """Measure the sentences of a run; what is left out between two ranges counts as an empty line."""
     found = Sentences([], [], [], [], [], [])
     hidden_chars = hidden_tokens = reached = 0
-    for start, end in stretches:
+    for start, end in ranges:
         if found.ends:
             hidden_chars += start - reached - 2
             hidden_tokens += task.tokens.count(reached, start) - task.joint
-        ends = sentence_ends(task.text, start, end)
-        tokens = task.tokens.at_each([start, *ends])
-        places = [start, *ends]
-        if hidden_chars or hidden_tokens:
-            tokens = [place - hidden_tokens for place in tokens]
-        chars = [place - hidden_chars for place in places] if hidden_chars else places
-        for edges, starts, finishes in ((places, 0, 1), (chars, 2, 3), (tokens, 4, 5)):
+        positions = [start, *sentence_ends(task.text, start, end)]
+        tokens = task.tokens.at_each(positions)
+        if hidden_tokens:
+            tokens = [token - hidden_tokens for token in tokens]
+        chars = [position - hidden_chars for position in positions] if hidden_chars else positions
+        for edges, starts, finishes in ((positions, 0, 1), (chars, 2, 3), (tokens, 4, 5)):
             found[starts].extend(edges[:-1])
             found[finishes].extend(edges[1:])
         reached = end

@@ -1,4 +1,4 @@
-"""Chunks of `sentence` before they are planned: mended over page breaks, and what each shows of the next."""
+"""Drafts of the cores of `sentence`: joined over page breaks, and with the overlap that each has with the next."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Final
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.pieces import OverlapChoices, PlannedCore, joiner_between
-from spanwise.chunking.settle import block_at, core_tokens
-from spanwise.chunking.task import ChunkingTask
+from spanwise.chunking.settle import core_tokens
+from spanwise.chunking.task import ChunkingTask, block_at
 from spanwise.documents.document import Document
 from spanwise.documents.span import without
 from spanwise.text.cuts import grapheme_break, grapheme_end, is_grapheme_boundary
@@ -24,28 +24,28 @@ SENTENCE_END: Final = re.compile(f"[{SENTENCE_ENDS}]")
 WORD_BREAK: Final = re.compile(rf"[\s{re.escape(WORD_BREAKS)}]")
 _NATURAL: Final = re.compile(rf"[\s{re.escape(WORD_BREAKS + SENTENCE_ENDS)}]")
 _VISIBLE: Final = re.compile(r"\S")
-# All other lines that look like a heading or an item begin with something else than a small letter.
+# All other lines that may be a heading or an item begin with something else than a small letter.
 _SMALL_ROMAN: Final = re.compile(r"[ivx]{2,}[.)]\s")
 _NOT_CONTINUED: Final = frozenset({"heading", "list", "figure"})
 _LONGEST_END: Final = 64  # characters that may belong to the mark that ends a sentence
 _JOINT: Final = 2  # tokens
-_PAST: Final = 21  # from so many characters behind the wanted size on, overlap may also end at a word
+_PAST: Final = 21  # from so many characters after the wanted size on, overlap may also end at a word
 
 
 @dataclass(slots=True)
 class SentenceDraft:
-    """A core on its way; it grows in place, so that a hundred thousand short pages cost no square."""
+    """A core before it is planned; it grows in place: a hundred thousand short pages must not take quadratic time."""
 
     start: int
     end: int
     pages: tuple[int | None, int | None]  # the first and the last
     chars: int
-    tokens: int  # as the map says, with the overlap at middle cuts
+    tokens: int  # by the map, with the overlap at middle cuts
     tail: int  # where its last sentence begins
     kept: int | None = None  # where the sentence before that ends
     figure: bool = False
     part: bool = False  # of a sentence that was halved
-    torn: bool = False  # ends in the middle of a word, where nothing looks ahead
+    splits_word: bool = False  # ends in the middle of a word: no overlap with the next
     carried: bool = False  # begins with a sentence from the page before
     before: int | None = None
     after: int | None = None
@@ -54,32 +54,32 @@ class SentenceDraft:
 
 
 def room_at(task: ChunkingTask, start: int) -> int:
-    """Give how many tokens a core that starts here may have; where a template ends, tokens may not add up."""
+    """Return how many tokens a core that starts here may have; where a template ends, tokens may not add up."""
     block = block_at(task.document, start)
     return task.room(block) - (_JOINT if task.prefix(block)[0] else 0)
 
 
 def visible(text: str, position: int) -> int:
-    """Give the first character from a position on that is no white space."""
+    """Return the first position from here on that is no white space."""
     found = _VISIBLE.search(text, position)
     return found.start() if found else position
 
 
 def sentence_ends(text: str, start: int, end: int) -> list[int]:
-    """Give where the sentences of a stretch end: right after a mark with what belongs to it, and at the end."""
+    """Return where the sentences of a range end: right after a mark with what belongs to it, and at the end."""
     ends = [found.end() for found in SENTENCE_END.finditer(text, start, end)]
     if not text.isascii():
         wide = "\u0300"  # below this nothing joins the character before it
-        whole = (place if place == end or text[place] < wide else _whole_end(text, place, end) for place in ends)
-        ends = [place for place in whole if place]
+        whole = (at if at == end or text[at] < wide else _whole_end(text, at, end) for at in ends)
+        ends = [at for at in whole if at]
     return ends if ends and ends[-1] == end else [*ends, end]
 
 
-def _whole_end(text: str, place: int, end: int) -> int | None:
-    """Move the end of a mark behind the characters that join it, such as the emoji form of `‼`."""
-    if is_grapheme_boundary(text, place):
-        return place
-    return grapheme_end(text, place - 1, min(place + _LONGEST_END, end))
+def _whole_end(text: str, position: int, end: int) -> int | None:
+    """Move the end of a mark behind the characters that join it, such as the emoji variant of `‼`."""
+    if is_grapheme_boundary(text, position):
+        return position
+    return grapheme_end(text, position - 1, min(position + _LONGEST_END, end))
 
 
 def is_finished(text: str, end: int) -> bool:
@@ -88,30 +88,28 @@ def is_finished(text: str, end: int) -> bool:
 
 
 def continues(document: Document, end: int, start: int) -> bool:
-    """Whether the text from `start` on seems to go on with the sentence that stops at `end`, on the page before."""
+    """Whether the text from `start` on seems to continue the sentence that stops at `end`, on the page before."""
     text = document.text
     first = visible(text, start)
     if is_finished(text, end) or not text[first].islower() or _SMALL_ROMAN.match(text, first):
         return False
-    kinds = (document.blocks[block_at(document, place)].kind for place in (end - 1, first))
-    return next(kinds) != "figure" and next(kinds) not in _NOT_CONTINUED
+    before, after = (document.blocks[block_at(document, position)].kind for position in (end - 1, first))
+    return before != "figure" and after not in _NOT_CONTINUED
 
 
-def mended(task: ChunkingTask, pages: Iterable[list[SentenceDraft]]) -> list[SentenceDraft]:
-    """Put the chunks of all pages in a row; a sentence that a page break tears is put together where that fits."""
+def joined_pages(task: ChunkingTask, pages: Iterable[list[SentenceDraft]]) -> list[SentenceDraft]:
+    """Return the drafts of all pages in order; a sentence that a page break splits is joined where that fits."""
     done: list[SentenceDraft] = []
     for drafts in pages:
         if done and drafts and continues(task.document, done[-1].end, drafts[0].start):
-            before, after = done.pop(), drafts[0]
+            before, after = done.pop(), drafts.pop(0)
             done += _merged(task, before, after) or _carried(task, before, after) or [before, after]
-            done += drafts[1:]
-        else:
-            done += drafts
+        done += drafts
     return done
 
 
 def _merged(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> list[SentenceDraft]:
-    """Make one of the last chunk of a page and the first of the next, if both limits allow it."""
+    """Join the last draft of a page with the first of the next, if both limits allow it; else return nothing."""
     chars, tokens = before.chars + 1 + after.chars, before.tokens + after.tokens
     doubt = max(before.doubt, after.doubt) + 1  # where two pages meet
     room = room_at(task, before.start)
@@ -124,29 +122,27 @@ def _merged(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> 
     before.gaps += [(before.end, after.start), *after.gaps]
     before.end, before.after, before.figure = after.end, after.after, after.figure
     before.pages, before.chars, before.tokens, before.doubt = (before.pages[0], after.pages[1]), chars, tokens, doubt
-    before.part, before.torn = before.part or after.part, after.torn
+    before.part, before.splits_word = before.part or after.part, after.splits_word
     if after.kept is not None:
         before.tail, before.kept = after.tail, after.kept
     return [before]
 
 
 def _counted(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> int:
-    """Count two chunks exactly as one, with what they overlap at middle cuts."""
+    """Count two drafts exactly as one, with their overlap at middle cuts."""
     gaps = (*before.gaps, (before.end, after.start), *after.gaps)
-    plan = PlannedCore(before.start, after.end, 0, 0, False, OverlapChoices(gaps))
-    lead = task.tokens.count(before.before, before.start) if before.before is not None else 0
-    trail = task.tokens.count(after.end, after.after) if after.after is not None else 0
-    return core_tokens(task, plan) + lead + trail
+    tokens = core_tokens(task, PlannedCore(before.start, after.end, 0, 0, False, OverlapChoices(gaps)))
+    tokens += task.tokens.count(before.before, before.start) if before.before is not None else 0
+    return tokens + (task.tokens.count(after.end, after.after) if after.after is not None else 0)
 
 
 def _carried(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> list[SentenceDraft]:
-    """Move the unfinished sentence alone to the next page's chunk, if that fits; text never changes its order."""
+    """Move only the unfinished sentence to the next page's draft, if that fits; text never changes its order."""
     if before.kept is None:
         return []
     start, first = visible(task.text, before.tail), bisect_left(before.gaps, (before.tail,))
-    moved = SentenceDraft(
-        start, before.end, before.pages, 0, task.content_tokens(start, before.end), start, gaps=before.gaps[first:]
-    )
+    moved = SentenceDraft(start, before.end, before.pages, 0, task.content_tokens(start, before.end), start)
+    moved.gaps = before.gaps[first:]
     moved.chars = _length(task, moved)
     moved.doubt += len(moved.gaps)
     if not _merged(task, moved, after):
@@ -160,15 +156,14 @@ def _carried(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) ->
 
 def _length(task: ChunkingTask, draft: SentenceDraft) -> int:
     """Count the characters of a core, with the white space that joins its pieces."""
-    stretches = without(draft.gaps, draft.start, draft.end)
-    ranges = [task.core_ranges(*stretch) for stretch in stretches]
+    ranges = [task.core_ranges(*span) for span in without(draft.gaps, draft.start, draft.end)]
     inner = sum([end - start + 2 for pieces in ranges for start, end in pieces])
     return inner - 2 * len(ranges) + len(draft.gaps)
 
 
 def planned(task: ChunkingTask, drafts: list[SentenceDraft]) -> list[PlannedCore]:
-    """Make plans of the drafts, each with what it may show of the next."""
-    document, plans = task.document, list[PlannedCore]()
+    """Return the planned cores of the drafts, each with its overlap with the next."""
+    document, cores = task.document, list[PlannedCore]()
     for draft, after in zip_longest(drafts, drafts[1:]):
         starts = (draft.before,) if draft.before is not None else ()
         ends = (draft.after,) if draft.after is not None else _ahead(task, draft, after) if after else ()
@@ -176,14 +171,14 @@ def planned(task: ChunkingTask, drafts: list[SentenceDraft]) -> list[PlannedCore
         over = ends and after and document.blocks[block_at(document, after.start)].page != document.blocks[last].page
         joiner = " " if over else None  # the sentence goes on
         around = OverlapChoices(tuple(draft.gaps), starts, ends, joiner) if starts or ends or draft.gaps else None
-        plans.append(PlannedCore(draft.start, draft.end, first, last, False, around))
-    return plans
+        cores.append(PlannedCore(draft.start, draft.end, first, last, False, around))
+    return cores
 
 
 def _ahead(task: ChunkingTask, draft: SentenceDraft, after: SentenceDraft) -> tuple[int, ...]:
-    """Say where the beginning of the next core may end that is shown behind this one, the best place first."""
+    """Return where overlap with the next core may end, the best position first."""
     size = int(task.options.max_chars * task.options.overlap_ratio + 1e-9)
-    if not size or draft.figure or draft.torn or after.figure or after.carried:
+    if not size or draft.figure or draft.splits_word or after.figure or after.carried:
         return ()
     if draft.pages[1] != after.pages[0] and not continues(task.document, draft.end, after.start):
         return ()
@@ -198,30 +193,29 @@ def _ahead(task: ChunkingTask, draft: SentenceDraft, after: SentenceDraft) -> tu
     if not lengths or task.tokens.count(after.start, anchors[-1][1] + wanted - anchors[-1][0]) > room:
         breaks = [found.end() for found in _NATURAL.finditer(head, 0, most)]
         lengths += reversed([length for length in breaks if length < wanted])
-    places = (_place(task, anchors, len(head[:length].rstrip())) for length in lengths)
-    return tuple(dict.fromkeys(place for place in places if place is not None))
+    positions = (_position(task, anchors, len(head[:length].rstrip())) for length in lengths)
+    return tuple(dict.fromkeys(position for position in positions if position is not None))
 
 
 def _head(task: ChunkingTask, draft: SentenceDraft, length: int) -> tuple[str, list[Range]]:
-    """Give the beginning of a core as it reads, and for each of its pieces where it stands in this and in the text."""
+    """Return the beginning of a core's text, and the start of each of its pieces in this and in the document."""
     text = task.text
     if not draft.gaps and not task.has_excluded(draft.start, draft.end):
         return text[draft.start : min(draft.end, draft.start + length)], [(0, draft.start)]
-    words, anchors, taken = list[str](), list[Range](), 0
-    for stretch in without(draft.gaps, draft.start, draft.end):
-        for index, (start, end) in enumerate(task.core_ranges(*stretch)):
+    head, anchors = "", list[Range]()
+    for span in without(draft.gaps, draft.start, draft.end):
+        for index, (start, end) in enumerate(task.core_ranges(*span)):
             joiner = "" if not anchors else "\n\n" if index else " "
-            taken += len(joiner)
+            taken = len(head) + len(joiner)
             if taken >= length:
-                return "".join(words), anchors
-            words.append(joiner + text[start : min(end, start + length - taken)])
+                return head, anchors
+            head += joiner + text[start : min(end, start + length - taken)]
             anchors.append((taken, start))
-            taken += min(end - start, length - taken)
-    return "".join(words), anchors
+    return head, anchors
 
 
 def _natural_length(head: str, size: int, whole: bool) -> int:
-    """Scan from the wanted size on: for a sentence end, or, once well past it, a word; else drop a torn last word."""
+    """Search from the wanted size on for a sentence end, or, well past it, a word; else drop a split last word."""
     found = [mark for mark in (SENTENCE_END.search(head, size), WORD_BREAK.search(head, size + _PAST)) if mark]
     if found:
         return min(mark.end() for mark in found)
@@ -231,8 +225,8 @@ def _natural_length(head: str, size: int, whole: bool) -> int:
     return length
 
 
-def _place(task: ChunkingTask, anchors: list[Range], length: int) -> int | None:
-    """Give the place in the document where so many characters of a head end; never inside a character."""
+def _position(task: ChunkingTask, anchors: list[Range], length: int) -> int | None:
+    """Return the position in the document where so many characters of a head end; never inside a character."""
     if not length:
         return None
     offset, start = anchors[bisect_left(anchors, (length,)) - 1]

@@ -1,9 +1,10 @@
-"""Halve a sentence that is over the token limit, again and again: near its middle, after a word if there is one."""
+"""Halving of a sentence that is over the token limit: near its middle, after a word if there is one, repeatedly."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -13,7 +14,7 @@ from spanwise.chunking.task import ChunkingTask
 from spanwise.text.cuts import grapheme_starts, is_grapheme_boundary, trimmed
 from spanwise.text.tokens import NEAR
 
-_BLOCK: Final = 256  # characters that are looked at at once on the way back from the middle
+_BLOCK: Final = 256  # characters that are searched at once on the way back from the middle
 
 
 class SentenceHalf(NamedTuple):
@@ -23,13 +24,13 @@ class SentenceHalf(NamedTuple):
     end: int
     before: int
     after: int
-    torn: bool  # whether it ends in the middle of a word
+    splits_word: bool  # whether it ends in the middle of a word
 
 
 class _Core(NamedTuple):
     """A part that may still be too large: its range with white space, and which of its sides are middle cuts.
 
-    `share` is how many characters of the other side of a middle cut it shows.
+    `share` is how many characters of the other side of a middle cut it repeats.
     """
 
     start: int
@@ -40,14 +41,13 @@ class _Core(NamedTuple):
 
 
 class Halving:
-    """One sentence that is too large; where it may be cut is found out once."""
+    """One sentence that is too large; its characters are found once."""
 
     def __init__(self, task: ChunkingTask, span: Range, room: int) -> None:
-        """Keep what every step looks at."""
+        """Store what every step reads."""
         self._text, self._tokens, self._ratio = task.text, task.tokens, task.options.overlap_ratio
         self._span, self._room = span, room
         self._plain = task.text[slice(*span)].isascii()
-        self._graphemes: list[int] | None = None
 
     def parts(self) -> list[SentenceHalf]:
         """Halve until every part fits with its overlap."""
@@ -58,11 +58,10 @@ class Halving:
             if not (span := trimmed(self._text, core.start, core.end)):
                 continue
             part = self._with_overlap(core, span)
-            halves = [] if self._tokens.fits(part.before, part.after, self._room) else self._halves(core, span)
-            if halves:
-                waiting += reversed(halves)
-            else:
-                fits = self._tokens.fits(part.before, part.after, self._room)
+            fits = self._tokens.fits(part.before, part.after, self._room)
+            halves = [] if fits else self._halves(core, span)
+            waiting += reversed(halves)
+            if not halves:
                 done.append(part if fits else SentenceHalf(*span, *span, core.right))
         return self._within_neighbours(done)
 
@@ -70,20 +69,21 @@ class Halving:
         """Cut a core after the word nearest to its middle, within the middle third, else in the middle."""
         size = core.end - core.start
         cut, share = self._word_cut(core), int(size * self._ratio + 1e-9)
-        if cut is not None:
-            return [core._replace(end=cut, right=False, share=share), core._replace(start=cut, left=False, share=share)]
-        cut = self._middle(core)
-        if cut is not None:
-            return [core._replace(end=cut, right=True, share=share), core._replace(start=cut, left=True, share=share)]
-        if size < 2 or self._tokens.fits(*span, self._room + NEAR):  # with a template's last token it may be one
-            return []
-        cut = (core.start + core.end) // 2  # one character that alone is too large
-        return [core._replace(end=cut, right=True, share=0), core._replace(start=cut, left=True, share=0)]
+        splits_word = cut is None
+        cut = self._middle(core) if cut is None else cut
+        if cut is None:
+            if size < 2 or self._tokens.fits(*span, self._room + NEAR):  # with a template's last token it may be one
+                return []
+            cut, share = (core.start + core.end) // 2, 0  # one character that alone is too large
+        return [
+            core._replace(end=cut, right=splits_word, share=share),
+            core._replace(start=cut, left=splits_word, share=share),
+        ]
 
     def _word_cut(self, core: _Core) -> int | None:
-        """Give the end of the word break nearest to the middle, within the middle third.
+        """Return the end of the word break nearest to the middle, within the middle third.
 
-        A sentence has no sentence end inside, so that is not looked for.
+        A sentence has no sentence end inside, so none is searched for.
         """
         size = core.end - core.start
         middle, reach = core.start + size // 2, size // 2 - size // 3  # nearer than `reach`
@@ -97,36 +97,33 @@ class Halving:
         return after
 
     def _words(self, start: int, end: int) -> Iterator[int]:
-        """Give the ends of the word breaks in a range."""
+        """Return the ends of the word breaks in a range."""
         ends = (found.end() for found in WORD_BREAK.finditer(self._text, start, end))
         return ends if self._plain else (end for end in ends if is_grapheme_boundary(self._text, end))
 
     def _middle(self, core: _Core) -> int | None:
-        """Give the middle, moved to where a character begins; None inside a single one."""
+        """Return the middle, moved to where a character begins; None inside a single one."""
         middle = (core.start + core.end) // 2
         if self._plain:
             return middle if core.start < middle else None
-        starts = self._characters()
+        starts = self._characters
         near = bisect_right(starts, middle)
         around = [start for start in starts[max(near - 1, 0) : near + 1] if core.start < start < core.end]
         return around[0] if around else None
 
+    @cached_property
     def _characters(self) -> list[int]:
-        if self._graphemes is None:
-            self._graphemes = grapheme_starts(self._text, *self._span)
-        return self._graphemes
+        return grapheme_starts(self._text, *self._span)
 
     def _with_overlap(self, core: _Core, span: Range) -> SentenceHalf:
         start, end = span
         before = start - core.share if core.left else start
         after = end + core.share if core.right else end
         if not self._plain and core.left:
-            starts = self._characters()
-            place = bisect_left(starts, before)
-            before = min(starts[place], start) if place < len(starts) else start
+            index = bisect_left(self._characters, before)
+            before = min([*self._characters[index : index + 1], start])
         if not self._plain and core.right and after < self._span[1]:
-            starts = self._characters()
-            after = max(starts[bisect_right(starts, after) - 1], end)
+            after = max(self._characters[bisect_right(self._characters, after) - 1], end)
         return SentenceHalf(start, end, before, after, core.right)
 
     def _within_neighbours(self, parts: list[SentenceHalf]) -> list[SentenceHalf]:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.settle import block_at
 from spanwise.chunking.strategy import ChunkPlan, Strategy
-from spanwise.chunking.task import ChunkingTask
+from spanwise.chunking.task import ChunkingTask, block_at
 from spanwise.documents.document import Document
 from spanwise.options import Options, option
 from spanwise.text.cuts import grapheme_break, trimmed
@@ -32,20 +31,19 @@ class SimpleStrategy(Strategy):
     def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Cut at multiples, moved back to where a character, or a figure, begins."""
         text, size = task.text, task.options.max_chars
-        plans: list[PlannedCore] = []
-        start = 0
+        cores, start = list[PlannedCore](), 0
         for multiple in [*range(size, len(text), size), len(text)]:
             if multiple <= start:  # a figure reached beyond it
                 continue
-            # a grapheme longer than this is looked at from the middle: from its start would cost a square
+            # a grapheme longer than this is searched from its middle: from its start the time would be quadratic
             low = start if multiple - start <= size + _LOOK_BACK else multiple - _LOOK_BACK
             boundary = grapheme_break(text, low, multiple)
             if boundary is None:  # a grapheme goes on, and stays whole
                 continue
             cut = _outside_figure(task.document, boundary, start)
-            plans += _plans(task, start, cut)
+            cores += _core(task, start, cut)
             start = cut
-        return ChunkPlan(plans)
+        return ChunkPlan(cores)
 
 
 def _outside_figure(document: Document, cut: int, start: int) -> int:
@@ -57,8 +55,8 @@ def _outside_figure(document: Document, cut: int, start: int) -> int:
     return block.start if block.start > start else block.end
 
 
-def _plans(task: ChunkingTask, start: int, end: int) -> list[PlannedCore]:
-    """Plan one core, if anything of the content lies in the range."""
+def _core(task: ChunkingTask, start: int, end: int) -> list[PlannedCore]:
+    """Return one core, if anything of the content lies in the range."""
     if not task.document.blocks or not (span := trimmed(task.text, start, end)):
         return []
     if not (ranges := task.core_ranges(*span)):

@@ -14,17 +14,19 @@ from spanwise.chunking.line_window import Proposal
 from spanwise.chunking.pieces import PlannedCore
 from spanwise.chunking.strategies.smart_lines import Line, lines_of, questions_of
 from spanwise.chunking.strategies.structure import StructureOptions, StructureStrategy, plan_blocks
+from spanwise.chunking.strategies.units import BlockRange, fits
 from spanwise.chunking.strategy import ChunkPlan, ModelStrategy, Note, Question
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Block
+from spanwise.documents.span import between
 from spanwise.errors import OptionError
 from spanwise.options import option
 
-ASKING: Final = (
+ENDPOINT_OPTIONS: Final = (
     "endpoint", "model", "api_key", "input_price", "output_price", "max_cost", "max_calls", "answer_tokens", "timeout",
     "concurrency", "cache", "cache_mb",
 )  # fmt: skip
-"""The options that say whom to ask, and at what price; all others say how to chunk."""
+"""The options of the endpoint, its model and its prices; all others are for chunking."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,8 +65,13 @@ class SmartStrategy(StructureStrategy, ModelStrategy):
             hint = "spanwise.chunk and the command line do that"
             raise OptionError("smart", "needs somebody who proposes topics", hint=hint)
         lines, questions = task.once(_numbered)
-        topics = list(_topics(lines, questions, proposals))
-        return ChunkPlan(list(_planned(task, topics)), notes=list(_notes(lines, questions, proposals)))
+        answered = list(zip(questions, proposals, strict=True))
+        notes = [
+            Note(lines[question.first].start, lines[question.last - 1].end, proposal.failure)
+            for question, proposal in answered
+            if proposal.failure is not None
+        ]
+        return ChunkPlan(list(_planned(task, list(_topics(lines, answered)))), notes=notes)
 
 
 def _numbered(task: ChunkingTask) -> tuple[list[Line], list[Question]]:
@@ -74,96 +81,74 @@ def _numbered(task: ChunkingTask) -> tuple[list[Line], list[Question]]:
 
 
 class TopicRange(NamedTuple):
-    """Lines that belong together: a topic, or what nobody decided."""
+    """Lines that belong together: a topic, or undecided lines."""
 
     first: Line
     last: Line
     decided: bool
 
 
-def _topics(
-    lines: Sequence[Line], questions: Sequence[Question], proposals: Sequence[Proposal]
-) -> Iterator[TopicRange]:
+def _topics(lines: Sequence[Line], answered: Sequence[tuple[Question, Proposal]]) -> Iterator[TopicRange]:
     """Cut the lines at every topic's start, and where decided and undecided lines meet; headings are in none.
 
     A topic that starts at a heading starts at the first line below it.
     """
-    starts = _starts(questions, proposals)
-    failed = {
-        place
-        for question, proposal in zip(questions, proposals, strict=True)
-        for place in range(question.first, question.last)
-        if proposal.failure is not None
-    }
+    starts = {question.first + number - 1 for question, proposal in answered for number in proposal.starts}
+    undecided = (
+        range(question.first, question.last) for question, proposal in answered if proposal.failure is not None
+    )
+    failed = {index for indices in undecided for index in indices}
     first: int | None = None
     last, due = 0, False
-    for place, line in enumerate(lines):
-        due = due or place in starts
+    for index, line in enumerate(lines):
+        due = due or index in starts
         if line.heading:
             continue
-        if first is not None and (due or (place in failed) != (last in failed)):
+        if first is not None and (due or (index in failed) != (last in failed)):
             yield TopicRange(lines[first], lines[last], last not in failed)
             first = None
-        first, last, due = place if first is None else first, place, False
+        first, last, due = index if first is None else first, index, False
     if first is not None:
         yield TopicRange(lines[first], lines[last], last not in failed)
 
 
-def _starts(questions: Sequence[Question], proposals: Sequence[Proposal]) -> set[int]:
-    """Give the lines at which a topic was said to start."""
-    answered = zip(questions, proposals, strict=True)
-    return {question.first + number - 1 for question, proposal in answered for number in proposal.starts}
-
-
-def _notes(lines: Sequence[Line], questions: Sequence[Question], proposals: Sequence[Proposal]) -> Iterator[Note]:
-    """Say of which ranges of the text nothing was decided, and why."""
-    for question, proposal in zip(questions, proposals, strict=True):
-        if proposal.failure is not None:
-            yield Note(lines[question.first].start, lines[question.last - 1].end, proposal.failure)
-
-
-def _planned(task: ChunkingTask, stretches: Sequence[TopicRange]) -> Iterator[PlannedCore]:
-    """Plan each stretch; `structure` is given those that it must divide as documents of their own blocks."""
-    inner, homes = _parted(task, stretches)
+def _planned(task: ChunkingTask, topics: Sequence[TopicRange]) -> Iterator[PlannedCore]:
+    """Plan each range; `structure` is given those that it must divide as documents of their own blocks."""
+    inner, indices = _split_at_topics(task, topics)
     reached = 0
-    for first, last, decided in stretches:
+    for first, last, decided in topics:
         low = reached
-        while homes[low] < first.block or inner.document.blocks[low].end <= first.start:
+        while indices[low] < first.block or inner.document.blocks[low].end <= first.start:
             low += 1
         reached = low + 1
-        while reached < len(homes) and inner.document.blocks[reached].start < last.end:
+        while reached < len(indices) and inner.document.blocks[reached].start < last.end:
             reached += 1
-        if decided and _fits(task, first, last):
-            yield PlannedCore(first.start, last.end, first.block, last.block)
+        unit = BlockRange(first.start, last.end, first.block, last.block)
+        if decided and fits(task, unit, task.room(first.block)):
+            yield PlannedCore(*unit)
         else:
-            for plan in plan_blocks(inner, low, reached):
-                yield plan._replace(first=homes[plan.first], last=homes[plan.last])
+            for core in plan_blocks(inner, low, reached):
+                yield core._replace(first=indices[core.first], last=indices[core.last])
 
 
-def _fits(task: ChunkingTask, first: Line, last: Line) -> bool:
-    size = task.content_tokens(first.start, last.end)
-    return task.core_fits(first.start, last.end, size, task.room(first.block))
+def _split_at_topics(task: ChunkingTask, topics: Sequence[TopicRange]) -> tuple[ChunkingTask, list[int]]:
+    """Return the same task on a document whose paragraphs are split where a topic starts inside them.
 
-
-def _parted(task: ChunkingTask, stretches: Sequence[TopicRange]) -> tuple[ChunkingTask, list[int]]:
-    """Give the same task on a document whose paragraphs are parted where a stretch starts inside them.
-
-    Beside it stands for each of its blocks which block of the document it is, or is a part of.
+    The second value has for each of its blocks the index of the document's block that it is, or is a part of.
     """
     cuts: dict[int, list[int]] = {}
-    for first, _, _ in stretches:
+    for first, _, _ in topics:
         if first.start > task.document.blocks[first.block].start:
             cuts.setdefault(first.block, []).append(first.start)
-    blocks: list[Block] = []
-    homes: list[int] = []
+    blocks, indices = list[Block](), list[int]()
     for index, block in enumerate(task.document.blocks):
         blocks += _parts(task.text, block, cuts[index]) if index in cuts else (block,)
-        homes += [index] * (len(blocks) - len(homes))
+        indices += [index] * (len(blocks) - len(indices))
     document = replace(task.document, blocks=tuple(blocks)) if cuts else task.document
-    return ChunkingTask(document, task.tokens, task.options, SmartStrategy.leaves_out), homes
+    return ChunkingTask(document, task.tokens, task.options, SmartStrategy.leaves_out), indices
 
 
 def _parts(text: str, block: Block, cuts: list[int]) -> Iterator[Block]:
-    """Part a block at places where a sentence begins."""
-    for start, end in zip((block.start, *cuts), (*cuts, block.end), strict=True):
+    """Yield the parts of a block between positions where a sentence begins."""
+    for start, end in between(cuts, block.start, block.end):
         yield block._replace(start=start, end=start + len(text[start:end].rstrip()))

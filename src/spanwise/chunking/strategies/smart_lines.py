@@ -1,4 +1,4 @@
-"""A document as numbered lines, a window of them at a time: all that a model is ever shown of it."""
+"""A document as numbered lines, a window of them at a time: all of it that a model ever gets."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from spanwise.documents.document import LEFT_OUT_KINDS
 from spanwise.text.cuts import sentence_cuts
 
 MOST_LINES: Final = 200
-"""Lines of a window, so that an answer has an end."""
-_SHOWN: Final = 400  # characters of a line that are shown
-_SHOWN_AROUND: Final = 120  # and of a line around the window
+"""Lines of a window at most, so that the length of an answer is bounded."""
+_MOST: Final = 400  # characters of a line that are sent
+_MOST_AROUND: Final = 120  # and of a line around the window
 _BEFORE: Final = 3
 _AFTER: Final = 2
 _NUMBER: Final = 4  # tokens that a line's number and its end take
 
 
 class Line(NamedTuple):
-    """A heading, a sentence of a paragraph, or another block as a whole; `block` is where it stands."""
+    """A heading, a sentence of a paragraph, or another block as a whole; `block` is the index of its block."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 def lines_of(task: ChunkingTask) -> list[Line]:
-    """Give the lines of a document in order."""
+    """Return the lines of a document in order."""
     sentences = sentence_cuts(task.text, lambda: task.language)
     lines: list[Line] = []
     for index, block in enumerate(task.document.blocks):
@@ -46,22 +46,22 @@ def lines_of(task: ChunkingTask) -> list[Line]:
 
 
 def questions_of(task: ChunkingTask, lines: Sequence[Line], most: int) -> list[Question]:
-    """Put the lines into windows of at most so many tokens; where there is nothing to decide there are none."""
+    """Return windows of lines with at most so many tokens; none where there is nothing to decide."""
     if sum(not line.heading for line in lines) < 2:
         return []
     return [
         Question(first, last, Window(
-            tuple(_shown(task.text, line, _SHOWN) for line in lines[first:last]),
-            tuple(_shown(task.text, line, _SHOWN_AROUND) for line in lines[max(first - _BEFORE, 0) : first]),
-            tuple(_shown(task.text, line, _SHOWN_AROUND) for line in lines[last : last + _AFTER]),
+            tuple(_on_one_line(task.text, line, _MOST) for line in lines[first:last]),
+            tuple(_on_one_line(task.text, line, _MOST_AROUND) for line in lines[max(first - _BEFORE, 0) : first]),
+            tuple(_on_one_line(task.text, line, _MOST_AROUND) for line in lines[last : last + _AFTER]),
         ))
         for first, last in _ranges(task, lines, most)
     ]  # fmt: skip
 
 
 def _ranges(task: ChunkingTask, lines: Sequence[Line], most: int) -> Iterator[tuple[int, int]]:
-    """Fill windows in order; each ends before a heading if it can, so that an edit moves few of the later ones."""
-    begins, finishes = task.tokens.at_edges([(line.start, min(line.end, line.start + _SHOWN)) for line in lines])
+    """Yield windows in order; each ends before a heading if it can, so that an edit moves few of the later ones."""
+    begins, finishes = task.tokens.at_edges([(line.start, min(line.end, line.start + _MOST)) for line in lines])
     first = 0
     while first < len(lines):
         last, size = first, 0
@@ -78,14 +78,13 @@ def _ranges(task: ChunkingTask, lines: Sequence[Line], most: int) -> Iterator[tu
 
 def _good_end(lines: Sequence[Line], first: int, last: int) -> int:
     """Move the end of a window back to a heading, else to where a block begins, but by a third at most."""
-    places = range(last, last - (last - first) // 3, -1)
-    for place in places:
-        if lines[place].heading and not lines[place - 1].heading:
-            return place
-    return next((place for place in places if lines[place].block != lines[place - 1].block), last)
+    indices = range(last, last - (last - first) // 3, -1)
+    headings = (index for index in indices if lines[index].heading and not lines[index - 1].heading)
+    blocks = (index for index in indices if lines[index].block != lines[index - 1].block)
+    return next(headings, next(blocks, last))
 
 
-def _shown(text: str, line: Line, most: int) -> str:
-    """Give a line on one line, whatever it holds, so that no text can pretend to be another line."""
-    words = " ".join(text[line.start : min(line.end, line.start + most)].split())
-    return f"{words}…" if line.end - line.start > most else words
+def _on_one_line(text: str, line: Line, most: int) -> str:
+    """Return the beginning of a line without line ends, so that no text can pretend to be another line."""
+    beginning = " ".join(text[line.start : min(line.end, line.start + most)].split())
+    return f"{beginning}…" if line.end - line.start > most else beginning

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import ClassVar, Final
 
 from spanwise.chunking.overlap import prose_start
 from spanwise.chunking.packing import Range, divide, divide_once, fill
@@ -54,17 +54,29 @@ class StructureStrategy(Strategy):
     """The strategy `structure`."""
 
     name = "structure"
-    options = StructureOptions
+    options: ClassVar[type[Options]] = StructureOptions
     leaves_out = CLOSING
     repeating = APART
 
     def plan(self, task: ChunkingTask) -> ChunkPlan:
-        """Pack each section for itself, join what is too short, and say who may take overlap."""
+        """Pack each section separately, join what is too short, and mark the cores that may take overlap."""
         return ChunkPlan(plan_blocks(task, 0, len(task.document.blocks)))
 
     def repeat(self, task: ChunkingTask, core: PlannedCore) -> RepeatedContext:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
-        return repeated_context(task, core)
+        first, last = task.document.blocks[core.first], task.document.blocks[core.last]
+        begins_inside = first.kind in APART and (core.start > first.start or is_headless(first))
+        ends_inside = last.kind in APART and core.end < last.end
+        if not begins_inside and not ends_inside:
+            return NO_CONTEXT
+        before, _, (before_price, _) = _context(task, core.first) if begins_inside else _NO_CONTEXT
+        _, after, (_, after_price) = _context(task, core.last) if ends_inside else _NO_CONTEXT
+        before = before if before and core.start >= before[0][1] else ()
+        after = after if after and core.end <= after[0][0] else ()
+        if not before and not after:
+            return NO_CONTEXT
+        price = before_price * bool(before) + after_price * bool(after)
+        return RepeatedContext(before, after) if price <= task.limit // 2 else RepeatedContext(dropped=True)
 
     def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
@@ -75,16 +87,16 @@ def plan_blocks(task: ChunkingTask, low: int, high: int) -> list[PlannedCore]:
     """Plan the blocks from one up to another as this strategy does with a document of them alone."""
     if low >= high:
         return []
-    plans: list[PlannedCore] = []
+    cores: list[PlannedCore] = []
     room = task.room(low) if task.no_prefix else 0  # under a template each section has its own
     for found in task.tokens.plan_at_sight(task.document.blocks, low, high, _sizes(task, room), PlannedCore):
         if isinstance(found, PlannedCore):
-            plans.append(found)
+            cores.append(found)
             continue
         first, after, goes_on = found
         section = seeds_of(task, first, *islice(zip(*task.document.blocks[first:after], strict=True), 3))
-        plans += planned(task, section_drafts(task, section, goes_on, task.room(section[0][3])))
-    return plans
+        cores += planned(task, section_drafts(task, section, goes_on, task.room(section[0][3])))
+    return cores
 
 
 def _sizes(task: ChunkingTask, room: int) -> SectionSizes:
@@ -96,49 +108,29 @@ def _sizes(task: ChunkingTask, room: int) -> SectionSizes:
 def seeds_of(
     task: ChunkingTask, first: int, kinds: Sequence[str], starts: Sequence[int], ends: Sequence[int]
 ) -> list[Seed]:
-    """Give a seed for each of some blocks, or for what of them is to be planned; what is never content gets none."""
+    """Return a seed for each of some blocks, or for the part that is to be planned; what is never content gets none."""
     edges, blocks = task.tokens.at_each([*starts, *ends]), range(first, first + len(kinds))
     seeds = zip(map(DRAFTED_AS.get, kinds), starts, ends, blocks, edges, edges[len(kinds) :], strict=False)
     return [seed for seed in seeds if seed[0]]
 
 
 def planned(task: ChunkingTask, drafts: list[SectionDraft]) -> list[PlannedCore]:
-    """Make plans of the drafts of a section, and say who may take overlap."""
+    """Return the planned cores of the drafts of a section, and whether each may take overlap."""
     return plans_of(drafts, task.options.overlap_tokens > 0, PlannedCore)
 
 
-def repeated_context(task: ChunkingTask, plan: PlannedCore) -> RepeatedContext:
-    """Say what a core repeats that begins or ends inside a table or code."""
-    blocks = task.document.blocks
-    first, last = blocks[plan.first], blocks[plan.last]
-    begins_inside = first.kind in APART and (plan.start > first.start or is_headless(first))
-    ends_inside = last.kind in APART and plan.end < last.end
-    if not begins_inside and not ends_inside:
-        return NO_CONTEXT
-    before, _, (before_price, _) = _context(task, plan.first) if begins_inside else _NO_CONTEXT
-    _, after, (_, after_price) = _context(task, plan.last) if ends_inside else _NO_CONTEXT
-    wanted = RepeatedContext(
-        before if before and plan.start >= before[0][1] else (),
-        after if after and plan.end <= after[0][0] else (),
-    )
-    if not wanted.before and not wanted.after:
-        return NO_CONTEXT
-    price = before_price * bool(wanted.before) + after_price * bool(wanted.after)
-    return wanted if price <= task.limit // 2 else RepeatedContext(dropped=True)
-
-
 def section_drafts(
-    task: ChunkingTask, section: list[Seed], goes_on: bool, room: int, lead: SectionDraft | None = None
+    task: ChunkingTask, section: list[Seed], goes_on: bool, room: int, opening: SectionDraft | None = None
 ) -> list[SectionDraft]:
-    """Pack the blocks of a section and join what is too short; what leads to them goes with the first, if both fit."""
-    drafts = _filled(task, section, room, lead)
+    """Pack the blocks of a section and join what is too short; its opening goes with the first, if both fit."""
+    drafts = _filled(task, section, room, opening)
     if len(drafts) > 1 and min([draft.size for draft in drafts]) < task.options.min_tokens:
         sizes = _sizes(task, room)
         drafts = lengthened(joined(drafts, sizes, task, partial(_is_whole_code, task)), sizes, task, goes_on)
     return drafts
 
 
-def _filled(task: ChunkingTask, section: list[Seed], room: int, lead: SectionDraft | None) -> list[SectionDraft]:
+def _filled(task: ChunkingTask, section: list[Seed], room: int, opening: SectionDraft | None) -> list[SectionDraft]:
     """Add paragraphs to paragraphs while they are below target; every other block is a draft of its own, or several."""
     tokens, target = task.tokens, task.options.target_tokens
     drafts: list[SectionDraft] = []
@@ -151,49 +143,50 @@ def _filled(task: ChunkingTask, section: list[Seed], room: int, lead: SectionDra
         if kind in APART:
             limit -= _owed(task, draft)
         if draft.size + NEAR > limit and kind != "figure" and not tokens.fits(draft.start, draft.end, limit):
-            drafts += _divided(task, draft, room, lead)
+            drafts += _divided(task, draft, room, opening)
         elif before and kind == "paragraph" and before.size < target and before.grow(draft, task, limit):
             continue
-        elif lead:
-            drafts += led(task, lead, draft, limit)
+        elif opening:
+            drafts += _with_opening(task, opening, draft, limit)
         else:
             drafts.append(draft)
-        before, lead = drafts[-1] if kind == "paragraph" else None, None
+        before, opening = drafts[-1] if kind == "paragraph" else None, None
     return drafts
 
 
-def led(task: ChunkingTask, lead: SectionDraft | None, draft: SectionDraft, limit: int) -> list[SectionDraft]:
-    """Give a draft together with what leads to it; the kind stays its own. Tables, code and figures stay whole."""
-    if lead is None:
+def _with_opening(
+    task: ChunkingTask, opening: SectionDraft | None, draft: SectionDraft, limit: int
+) -> list[SectionDraft]:
+    """Return a draft joined with the opening before it; the kind stays its own. Tables, code and figures stay whole."""
+    if opening is None:
         return [draft]
-    if lead.grow(draft, task, limit):
-        lead.kind = draft.kind
-        return [lead]
+    if opening.grow(draft, task, limit):
+        opening.kind = draft.kind
+        return [opening]
     if draft.kind in APART or draft.kind == "figure":
-        return [lead, draft]
-    return _parted(task, lead, draft, limit)
+        return [opening, draft]
+    return _parted(task, opening, draft, limit)
 
 
-def _parted(task: ChunkingTask, lead: SectionDraft, draft: SectionDraft, limit: int) -> list[SectionDraft]:
-    """Cut a block near its middle, so that what leads to it doesn't stand alone; a single sentence stays whole."""
+def _parted(task: ChunkingTask, opening: SectionDraft, draft: SectionDraft, limit: int) -> list[SectionDraft]:
+    """Cut a block near its middle, so that its opening isn't a chunk alone; a single sentence stays whole."""
     tokens, block = task.tokens, clipped(task.document.blocks[draft.first], draft.start, draft.end)
     cutter = block_cuts(task.text, block, lambda: task.language)[0]
     units = divide_once(task.text, (draft.start, draft.end), cutter)
     begins, _ = tokens.at_edges(units)
-    middle = (draft.begin + draft.finish - lead.size) / 2
-    cut = min(range(1, len(units)), key=lambda place: abs(begins[place] - middle), default=0)
+    middle = (draft.begin + draft.finish - opening.size) / 2
+    cut = min(range(1, len(units)), key=lambda index: abs(begins[index] - middle), default=0)
     if cut:
-        left = SectionDraft(
-            draft.kind, draft.start, units[cut - 1][1], draft.first, draft.begin, tokens.at(units[cut - 1][1])
-        )
-        if lead.grow(left, task, limit):
-            lead.kind = draft.kind
-            return [lead, SectionDraft(draft.kind, units[cut][0], draft.end, draft.first, begins[cut], draft.finish)]
-    return [lead, draft]
+        end = units[cut - 1][1]
+        left = SectionDraft(draft.kind, draft.start, end, draft.first, draft.begin, tokens.at(end))
+        if opening.grow(left, task, limit):
+            opening.kind = draft.kind
+            return [opening, SectionDraft(draft.kind, units[cut][0], draft.end, draft.first, begins[cut], draft.finish)]
+    return [opening, draft]
 
 
 def _owed(task: ChunkingTask, draft: SectionDraft) -> int:
-    """Give what a table or code costs more than itself, because only a part of it is to be planned."""
+    """Return the tokens of context that a table or code needs because only a part of it is to be planned."""
     block = task.document.blocks[draft.first]
     begins_inside, ends_inside = draft.start > block.start, draft.end < block.end
     if not begins_inside and not ends_inside:
@@ -202,32 +195,32 @@ def _owed(task: ChunkingTask, draft: SectionDraft) -> int:
     return _kept(task, before * begins_inside + after * ends_inside)
 
 
-def _divided(task: ChunkingTask, whole: SectionDraft, room: int, lead: SectionDraft | None) -> list[SectionDraft]:
-    """Split a block that is too large, with room for what its parts repeat and for what leads to it."""
+def _divided(task: ChunkingTask, whole: SectionDraft, room: int, opening: SectionDraft | None) -> list[SectionDraft]:
+    """Split a block that is too large, with room for what its parts repeat and for its opening."""
     tokens, target = task.tokens, task.options.target_tokens
     block = task.document.blocks[whole.first]
     before, after = _context(task, whole.first)[2] if block.kind in APART else (0, 0)
     inner = room - _kept(task, before + after)
     first = room - _kept(task, after) if whole.start <= block.start else inner
     last = room - _kept(task, before) if whole.end >= block.end else inner
-    opening = first - lead.size - task.joint if lead and lead.size < room // 2 else first
+    opened = first - opening.size - task.joint if opening and opening.size < room // 2 else first
     parts: list[SectionDraft] = []
     for units in _unit_runs(task, clipped(block, whole.start, whole.end), max(inner, 1), room + NEAR):
-        if before and not parts and len(units) > 1 and tokens.fits(units[0][0], units[1][1], opening):
-            units[:2] = [(units[0][0], units[1][1])]  # a table head or fence doesn't stand alone
+        if before and not parts and len(units) > 1 and tokens.fits(units[0][0], units[1][1], opened):
+            units[:2] = [(units[0][0], units[1][1])]  # a table head or fence is no part by itself
         if after and len(units) > 1 and tokens.fits(units[-2][0], units[-1][1], last):
             units[-2:] = [(units[-2][0], units[-1][1])]
-        for low, high in fill(tokens, units, target, inner, inner if parts else opening):
+        for low, high in fill(tokens, units, target, inner, inner if parts else opened):
             start, end = units[low][0], units[high - 1][1]
             part = SectionDraft(whole.kind, start, end, whole.first, *tokens.at_each([start, end]))
             short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
-            if not (short and parts[-1].grow(part, task, opening if len(parts) == 1 else inner)):
+            if not (short and parts[-1].grow(part, task, opened if len(parts) == 1 else inner)):
                 parts.append(part)
-    return [*led(task, lead, parts[0], first), *parts[1:]]
+    return [*_with_opening(task, opening, parts[0], first), *parts[1:]]
 
 
 def _unit_runs(task: ChunkingTask, block: Block, limit: int, most: int) -> Iterator[list[Range]]:
-    """Give the units that a block is put together from; what remains of an item or row doesn't go with the next."""
+    """Yield the units that a block is made of; what remains of an item or row doesn't go with the next."""
     ladder, span = block_cuts(task.text, block, lambda: task.language), (block.start, block.end)
     if not block.parts:
         yield divide(task.tokens, span, ladder, limit, most=most, indented=block.kind == "code")
@@ -249,7 +242,7 @@ def _unit_runs(task: ChunkingTask, block: Block, limit: int, most: int) -> Itera
 
 
 def _kept(task: ChunkingTask, price: int) -> int:
-    """Give the price of context that is repeated; what would take more than half of the limit is not."""
+    """Return the price of repeated context; 0 if it would take more than half of the limit, and is not repeated."""
     return price if price <= task.limit // 2 else 0
 
 
@@ -273,7 +266,7 @@ def _known_contexts(_: ChunkingTask) -> dict[int, _Context]:
 
 
 def context_prices(task: ChunkingTask, index: int) -> tuple[int, int]:
-    """Say what it costs that a part of a block repeats something before and after itself; nothing where it doesn't."""
+    """Return the tokens that a part of a block repeats before and after itself; 0 where it repeats nothing."""
     if task.document.blocks[index].kind not in APART:
         return 0, 0
     before, after = _context(task, index)[2]
@@ -281,7 +274,7 @@ def context_prices(task: ChunkingTask, index: int) -> tuple[int, int]:
 
 
 def _context_ranges(task: ChunkingTask, index: int) -> tuple[tuple[Range, ...], tuple[Range, ...]]:
-    """Say what the parts of a table or of fenced code repeat before and after themselves."""
+    """Return what the parts of a table or of fenced code repeat before and after themselves."""
     block = task.document.blocks[index]
     if block.kind == "table":
         head = table_head(task.document.blocks, index)

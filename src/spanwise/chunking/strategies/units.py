@@ -1,7 +1,8 @@
-"""Stretches of blocks that `heading` and `window` put together."""
+"""Ranges of whole blocks or parts of one, which `heading`, `window`, `blocks` and `hierarchical` join into cores."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -12,13 +13,12 @@ from spanwise.text.cuts import block_cuts
 from spanwise.text.tokens import NEAR
 
 _KIND_AND_RANGE: Final = itemgetter(0, 1, 2)
-_new: Final = (
-    tuple.__new__
-)  # units are made for every block and every try, and a call of `BlockRange` takes twice the time
+# Ranges are made for every block and every try, and a call of `BlockRange` takes twice the time.
+_new: Final = tuple.__new__
 
 
 class BlockRange(NamedTuple):
-    """A stretch of the text, with the blocks where it begins and ends."""
+    """A range of the text, with the blocks where it begins and ends."""
 
     start: int
     end: int
@@ -26,18 +26,18 @@ class BlockRange(NamedTuple):
     last: int
 
     def to(self, other: BlockRange) -> BlockRange:
-        """Give the stretch from here to the end of another."""
+        """Return the range from here to the end of another."""
         return _new(BlockRange, (self[0], other[1], self[2], other[3]))
 
 
 def content_units(task: ChunkingTask) -> list[BlockRange]:
-    """Give a unit for each block that is content."""
+    """Return the range of each block that is content."""
     blocks = enumerate(map(_KIND_AND_RANGE, task.document.blocks))
     return [_new(BlockRange, (start, end, at, at)) for at, (kind, start, end) in blocks if kind not in LEFT_OUT_KINDS]
 
 
 def fits(task: ChunkingTask, unit: BlockRange, room: int) -> bool:
-    """Whether a stretch has at most so many tokens; counted exactly when it is close."""
+    """Whether a range has at most so many tokens; counted exactly when it is close."""
     return task.core_fits(unit.start, unit.end, task.content_tokens(unit.start, unit.end), room)
 
 
@@ -59,12 +59,25 @@ def finer(task: ChunkingTask, unit: BlockRange, room: int) -> list[BlockRange]:
     return units
 
 
-def cut_at_target(task: ChunkingTask, units: list[BlockRange], first: int, room: int) -> int:
-    """Say where a chunk ends that begins with a unit: units are added while they stay within target."""
-    target = task.options.target_tokens
-    for number in range(first + 1, len(units)):
-        grown = units[first].to(units[number])
-        size = task.content_tokens(grown.start, grown.end)
-        if size > target or not task.core_fits(grown.start, grown.end, size, room):
-            return number
-    return len(units)
+def filled(
+    task: ChunkingTask,
+    sections: Iterable[Sequence[BlockRange]],
+    cut: Callable[[ChunkingTask, Sequence[BlockRange]], Iterable[BlockRange]],
+    room_at: Callable[[ChunkingTask, BlockRange], int],
+) -> Iterator[BlockRange]:
+    """Join sections of one section type while they fit; cut those that don't, and go on with the rest of them."""
+    blocks, room = task.document.blocks, 0
+    current: BlockRange | None = None
+    for section in sections:
+        if current:
+            grown = current.to(section[-1])
+            same = blocks[current.last].section_type == blocks[section[0].first].section_type
+            if same and fits(task, grown, room):
+                current = grown
+                continue
+            yield current
+        *done, current = cut(task, section)
+        room = room_at(task, current)
+        yield from done
+    if current:
+        yield current

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spanwise.chunking.overlap import prose_start
 from spanwise.chunking.pieces import PlannedCore
-from spanwise.chunking.strategies.units import BlockRange, content_units, cut_at_target, finer, fits
+from spanwise.chunking.strategies.units import BlockRange, content_units, filled, finer, fits
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask
 from spanwise.options import TEMPLATES, Options, option
@@ -30,45 +30,35 @@ class WindowStrategy(Strategy):
     options = WindowOptions
 
     def plan(self, task: ChunkingTask) -> ChunkPlan:
-        """Pack blocks until the limit, and say who may take overlap."""
-        blocks = task.document.blocks
-        plans: list[PlannedCore] = []
-        for chunk in _filled(task):
-            same = plans and blocks[plans[-1].last].section_type == blocks[chunk.first].section_type
-            plans.append(PlannedCore(*chunk, bool(same and task.options.overlap_tokens)))
-        return ChunkPlan(plans)
+        """Pack blocks until the limit; overlap comes only from a core of the same section type."""
+        blocks, cores = task.document.blocks, list[PlannedCore]()
+        for chunk in filled(task, ([unit] for unit in content_units(task)), _cut, _room):
+            same = cores and blocks[cores[-1].last].section_type == blocks[chunk.first].section_type
+            cores.append(PlannedCore(*chunk, bool(same and task.options.overlap_tokens)))
+        return ChunkPlan(cores)
 
     def overlap_start(self, task: ChunkingTask, previous: PlannedCore, free: int) -> int | None:
         """Start at a sentence, else at a word; a few words are worth nothing."""
         return prose_start(task, previous, free)
 
 
-def _filled(task: ChunkingTask) -> Iterator[BlockRange]:
-    blocks, room = task.document.blocks, 0
-    current: BlockRange | None = None
-    for unit in content_units(task):
-        if current:
-            same = blocks[current.last].section_type == blocks[unit.first].section_type
-            grown = current.to(unit)
-            if same and fits(task, grown, room):
-                current = grown
-                continue
-            yield current
-        *done, current = _cut(task, unit)
-        room = task.room(current.first)
-        yield from done
-    if current:
-        yield current
-
-
-def _cut(task: ChunkingTask, unit: BlockRange) -> Iterator[BlockRange]:
+def _cut(task: ChunkingTask, units: Sequence[BlockRange]) -> Iterator[BlockRange]:
     """Cut a block that doesn't fit at target."""
-    room = task.room(unit.first)
-    if fits(task, unit, room):
-        yield unit
+    room, target = _room(task, units[0]), task.options.target_tokens
+    if fits(task, units[0], room):
+        yield units[0]
         return
-    units, first = finer(task, unit, room), 0
-    while first < len(units):
-        until = cut_at_target(task, units, first, room)
-        yield units[first].to(units[until - 1])
-        first = until
+    current, *rest = finer(task, units[0], room)
+    for piece in rest:
+        grown = current.to(piece)
+        size = task.content_tokens(grown.start, grown.end)
+        if size <= target and task.core_fits(grown.start, grown.end, size, room):
+            current = grown
+        else:
+            yield current
+            current = piece
+    yield current
+
+
+def _room(task: ChunkingTask, unit: BlockRange) -> int:
+    return task.room(unit.first)

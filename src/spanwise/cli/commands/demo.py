@@ -21,54 +21,43 @@ from spanwise.readers import read
 DEMO: Final = Path(__file__).parent.parent / "demo"
 _STORE: Final = "handbooks.db"
 _MAX_TOKENS: Final = 256
-_SEARCHES: Final = 3
+_SEARCHES: Final = 3  # at most; the first scenes of those languages that were named
 
 
 class _Scene(NamedTuple):
-    """What is asked of a handbook, what is then written into it, and what is asked again."""
+    """A query for a handbook, a sentence that is then added to it, and a query for that."""
 
-    question: str
+    query: str
     remark: str
-    change: str = ""
-    new_question: str = ""
+    change: str
+    new_query: str
 
 
 _SCENES: Final = {
     "pl": _Scene(
-        "przydzielanie techników do zgłoszeń",
-        "Polish: every word is inflected otherwise in the handbook",
-        "Zgłoszenia dotyczące rowerów firmowych przyjmuje recepcja.",
-        "kto przyjmuje zgłoszenie roweru?",
+        "przydzielanie techników do zgłoszeń", "Polish: every word is inflected otherwise in the handbook",
+        "Zgłoszenia dotyczące rowerów firmowych przyjmuje recepcja.", "kto przyjmuje zgłoszenie roweru?",
     ),
     "ru": _Scene(
-        "хранение архивов договоров",
-        "Russian: the table's row says `Архив договоров`",
-        "Копии ноутбуков хранятся 45 дней.",
-        "сколько дней хранится копия ноутбука?",
+        "хранение архивов договоров", "Russian: the table's row says `Архив договоров`",
+        "Копии ноутбуков хранятся 45 дней.", "сколько дней хранится копия ноутбука?",
     ),
     "zh": _Scene(
-        "谁审批权限申请",
-        "Chinese: words without spaces",
-        "自行车停车位的权限由前台审批。",
-        "谁审批自行车停车位?",
+        "谁审批权限申请", "Chinese: words without spaces", "自行车停车位的权限由前台审批。", "谁审批自行车停车位?",
     ),
     "de": _Scene(
-        "Prüfung von Palettenregal und Leiter",
-        "German: `Palettenregale`, `Leitern`",
-        "Fahrräder prüft die Werkstatt alle sechs Monate.",
-        "Wer prüft das Fahrrad?",
+        "Prüfung von Palettenregal und Leiter", "German: `Palettenregale`, `Leitern`",
+        "Fahrräder prüft die Werkstatt alle sechs Monate.", "Wer prüft das Fahrrad?",
     ),
     "en": _Scene(
-        "who approved my trip?",
-        "English: `approver`, `approval`",
-        "Cycling to a client is paid at 20p per mile; bicycles are insured by Norvelda.",
-        "what is paid for a bicycle?",
+        "who approved my trip?", "English: `approver`, `approval`",
+        "Cycling to a client is paid at 20p per mile; bicycles are insured by Norvelda.", "what is paid for a bicycle?",
     ),
-}  # the first three are asked when no language is named
+}  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show the whole way: chunks, index, searches, a change, the index again, and a search that finds the change."""
+    """Show chunks, the index, searches, a change, the index again, and a search that finds the change."""
     documents = {path.suffixes[0][1:]: path for path in sorted((DEMO / "documents").glob("*.md"))}
     for name in arguments.languages:
         if name not in documents:
@@ -91,30 +80,28 @@ def _indexed_and_searched(screen: Screen, wanted: Sequence[str], documents: dict
     _part(screen, "Search: other forms of a word are found, and every passage says where it stands")
     for name in asked[:_SEARCHES]:
         screen.line(f"# {_SCENES[name].remark}", "dim")
-        code = code or _command(screen, ["search", _SCENES[name].question, "--store", _STORE, "--limit", "2"])
+        code = code or _command(screen, ["search", _SCENES[name].query, "--store", _STORE, "--limit", "2"])
     changed = "en" if "en" in asked else asked[0]
-    file = Path("handbooks") / documents[changed].name
-    scene = _SCENES[changed]
+    file, scene = Path("handbooks") / documents[changed].name, _SCENES[changed]
     _part(screen, "Change one handbook, and index again: what didn't change is kept, not made anew")
     with file.open("a", encoding="utf-8") as handbook:
         handbook.write(f"\n{scene.change}\n")
     screen.line(f"$ echo {shlex.quote(scene.change)} >> {file.as_posix()}", "head")
     code = code or _command(screen, index)
     _part(screen, "Search again: the new sentence is found, and --explain says why")
-    again = ["search", scene.new_question, "--store", _STORE, "--limit", "1", "--explain"]
-    return code or _command(screen, again)
+    return code or _command(screen, ["search", scene.new_query, "--store", _STORE, "--limit", "1", "--explain"])
 
 
-def _part(screen: Screen, words: str) -> None:
-    screen.line(f"\n━━ {words}\n", "strong")
+def _part(screen: Screen, title: str) -> None:
+    screen.line(f"\n━━ {title}\n", "strong")
     sys.stdout.flush()
 
 
 def _command(screen: Screen, arguments: list[str]) -> int:
-    """Say a command and run it, as if somebody had typed it."""
+    """Show a command and run it, as if it were typed."""
     from spanwise.cli.arguments import parsed
 
-    screen.line("$ spanwise " + " ".join(shlex.quote(word) for word in arguments), "head")
+    screen.line(f"$ spanwise {shlex.join(arguments)}", "head")
     sys.stdout.flush()
     given = parsed(arguments)
     code: int = given.run(given)
@@ -124,17 +111,15 @@ def _command(screen: Screen, arguments: list[str]) -> int:
 
 def _show_chunks(screen: Screen, files: Sequence[Path]) -> None:
     """Show two chunks of each handbook: one with overlap and one with a repeated table head, where there are such."""
-    _part(
-        screen,
-        f"{counted(len(files), 'handbook')}, each in a language of its own, in chunks of at most {_MAX_TOKENS} tokens",
-    )
+    count = counted(len(files), "handbook")
+    _part(screen, f"{count}, each in a language of its own, in chunks of at most {_MAX_TOKENS} tokens")
     for file in files:
         records = [one.to_dict() for one in chunk(read(file), max_tokens=_MAX_TOKENS)]
-        show_view(screen, one_line(file.name), _telling(records), 2, of=len(records))
+        show_view(screen, one_line(file.name), _examples(records), 2, of=len(records))
     screen.line(LEGEND, "dim")
 
 
-def _telling(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _examples(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     chosen: list[dict[str, Any]] = []
     for role in ("overlap_prev", "context"):
         has_role = (record for record in records if any(role == one for one, _ in pieces_of(record)))

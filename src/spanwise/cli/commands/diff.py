@@ -13,21 +13,17 @@ from spanwise.records.diff import ChunkChange, changes_between, kept_chunks
 _SIGNS: Final = {"added": ("+", "good"), "removed": ("-", "error"), "moved": (">", "head"), "kept": ("=", "")}
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Compare two files of chunks by what the chunks say."""
-    changes = [_shortened(change) for change in changes_between(kept_chunks(arguments.old), kept_chunks(arguments.new))]
+def run(arguments: argparse.Namespace) -> None:
+    """Compare two files of chunks by the text of the chunks."""
+    found = changes_between(kept_chunks(arguments.old), kept_chunks(arguments.new))
+    changes = [change._replace(text=fitted(change.text, 80)) for change in found]
     summary = Counter(change.change for change in changes)
     counts = {name: summary[name] for name in _SIGNS} | {"to_embed": sum(change.embed for change in changes)}
     if arguments.json:
-        told = (change._asdict() for change in changes if change.change != "kept" or change.embed)
-        print_json_lines((*told, {"summary": counts}))
+        records = (change._asdict() for change in changes if change.change != "kept" or change.embed)
+        print_json_lines((*records, {"summary": counts}))
     else:
         _show(Screen(sys.stdout), changes, counts)
-    return 0
-
-
-def _shortened(change: ChunkChange) -> ChunkChange:
-    return change._replace(text=fitted(change.text, 80))
 
 
 def _show(screen: Screen, changes: list[ChunkChange], counts: dict[str, int]) -> None:
@@ -40,8 +36,8 @@ def _show(screen: Screen, changes: list[ChunkChange], counts: dict[str, int]) ->
             screen.line(printable(document), "strong")
         sign, colour = _SIGNS[change.change]
         level = "parent " if change.parent else ""
-        words = f"  {sign} #{change.chunk_index:<4} {level}{change.headings_path}: {change.text}"
-        screen.line(fitted(printable(words), screen.width), colour)
+        line = f"  {sign} #{change.chunk_index:<4} {level}{change.headings_path}: {change.text}"
+        screen.line(fitted(printable(line), screen.width), colour)
     numbers = ", ".join(f"{counts[name]:,} {name}" for name in _SIGNS)
     parents = sum(change.embed and change.parent for change in changes)
     note = f" ({counted(parents, 'parent')} among them)" if parents else ""

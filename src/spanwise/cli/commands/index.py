@@ -11,11 +11,11 @@ from contextlib import closing
 from itertools import chain
 from typing import Any, Final
 
-from spanwise.cli.inputs import config_of, files_of, flags_of, nothing_found, reading_of, tell
-from spanwise.cli.proposer_view import report_line
-from spanwise.cli.terminal import Progress, Screen, bar, counted, for_people, one_line, print_json_lines, table
+from spanwise.cli.inputs import config_of, files_of, flags_of, no_documents, reading_of
+from spanwise.cli.proposer_view import show_report
+from spanwise.cli.terminal import Progress, Screen, counted, print_json_lines
 from spanwise.embedding import Embedder
-from spanwise.errors import OptionError, UnreadableError
+from spanwise.errors import OptionError
 from spanwise.indexing.index import IndexEvent, IndexRun, embedder_for, without_calls
 from spanwise.indexing.writer import DocumentReport, MissingStore
 from spanwise.pipeline.jobs import Job, jobs_of, proposer_for, workers_for
@@ -25,7 +25,7 @@ from spanwise.stores import StoreWriter, open_store
 from spanwise.stores.values import DEFAULT_TENANT, Model
 
 _STATUSES: Final = ("added", "changed", "unchanged", "deleted", "failed")
-_WORDS: Final = {"added": "new", "deleted": "removed"}  # in the table of a plan
+_DRY_NAMES: Final = {"added": "new", "deleted": "removed"}  # of statuses, in the table of a dry run
 
 
 class Stages(Progress):
@@ -33,7 +33,7 @@ class Stages(Progress):
 
     def __init__(self, *, silent: bool, embedding: bool) -> None:
         """Start to count; the total is set when it is known."""
-        super().__init__(0, silent=silent)
+        super().__init__(silent=silent)
         self._counts: Counter[str] = Counter()
         self._stages = ("chunk", "embed", "write") if embedding else ("chunk", "write")
 
@@ -44,11 +44,10 @@ class Stages(Progress):
         if event.stage != "read":
             self.draw()
 
-    def words(self) -> str:
+    def text(self) -> str:
         """Return how far each stage is, in a line."""
-        done = self.documents / max(self.total, 1)
         stages = (f"{name} {self._counts[name]:,}" for name in self._stages)
-        return " · ".join((f"{bar(done, 20):<20} {done:4.0%}", f"read {self.documents:,}/{self.total:,}", *stages))
+        return " · ".join((self.share(), f"read {self.documents:,}/{self.total:,}", *stages))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,11 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     jobs, found = _jobs(arguments, tenant)
     exists = _exists(arguments.store)
     if not jobs and not exists:
-        for error in found.failed:
-            tell(for_people(), Progress(0), error)
-        if found.failed:
-            return 1
-        raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=nothing_found(found))
+        return no_documents(arguments.paths, found)
     if arguments.dry_run and not exists:
         return _index(jobs, found, MissingStore(), embedder_for(arguments.embedder, None), arguments)
     with closing(open_store(arguments.store, create=not arguments.dry_run)) as store:
@@ -72,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _exists(address: str) -> bool:
-    """Whether the store is there; whether a server has one is asked later."""
+    """Whether the store exists; that of a server is assumed to."""
     return "://" in address or os.path.exists(address)  # noqa: PTH110 - for names of any length
 
 
@@ -93,11 +88,7 @@ def _jobs(arguments: argparse.Namespace, tenant: str) -> tuple[list[Job], FoundF
 
 
 def _index(
-    jobs: list[Job],
-    found: FoundFiles,
-    writer: StoreWriter,
-    embedder: Embedder | None,
-    arguments: argparse.Namespace,
+    jobs: list[Job], found: FoundFiles, writer: StoreWriter, embedder: Embedder | None, arguments: argparse.Namespace
 ) -> int:
     silent = arguments.quiet or (arguments.json and sys.stdout is not None and sys.stdout.isatty())
     progress = Stages(silent=silent, embedding=embedder is not None)
@@ -105,72 +96,63 @@ def _index(
     plan = doing.plan(jobs)
     unseen = [error.subject for error in found.failed]
     if not jobs and not unseen and not doing.gone(arguments.paths, unseen):
-        raise UnreadableError(", ".join(arguments.paths), "holds no documents", hint=nothing_found(found))
+        return no_documents(arguments.paths, found)
     if arguments.dry_run:
         plan = plan._replace(jobs=without_calls(plan.jobs))
     progress.total = len(plan.jobs)
     with proposer_for(plan.jobs) as proposer:
         # where a model is asked, in this process, so that one proposer keeps the bounds for all
         workers = 1 if proposer else workers_for(arguments.jobs, plan.jobs)
-        written = doing.write(plan, workers, proposer)
-        reports = _told(chain(written, doing.remove(arguments.paths, unseen)), found, progress, arguments)
+        reports = chain(doing.write(plan, workers, proposer), doing.remove(arguments.paths, unseen))
+        progress.report_errors(*found.failed)
+        documents, chunks = _reported(reports, progress, as_json=arguments.json)
     progress.clear()
     if not arguments.quiet and not arguments.json:
-        _sum_up(reports, progress, embedding=embedder is not None, dry=arguments.dry_run)
+        _sum_up(documents, chunks, progress, embedding=embedder is not None, dry=arguments.dry_run)
         if proposer is not None and not arguments.dry_run:
-            for_people().line(report_line(proposer.report), "head" if proposer.report.fallbacks else "dim")
-    return 1 if reports["documents"]["failed"] or found.failed else 0
+            show_report(progress.screen, proposer)
+    return 1 if documents["failed"] or found.failed else 0
 
 
-def _told(
-    reports: Iterable[DocumentReport], found: FoundFiles, progress: Stages, arguments: argparse.Namespace
-) -> dict[str, Counter[str]]:
-    """Tell of each document when it is safe, and count."""
+def _reported(
+    reports: Iterable[DocumentReport], progress: Stages, *, as_json: bool
+) -> tuple[Counter[str], Counter[str]]:
+    """Report each document when it is safe in the store; count documents by status, and chunks by what was done."""
     documents: Counter[str] = Counter()
     chunks: Counter[str] = Counter()
-    screen = for_people()
-    for error in found.failed:
-        tell(screen, progress, error)
     for report in reports:
+        file = report.file or ""
         documents[report.status] += 1
         chunks.update(add=report.added, keep=report.kept, move=report.moved, delete=report.deleted)
         chunks["embed"] += report.embedded
-        if arguments.json:
-            print_json_lines([_line(report)])
+        if as_json:
+            print_json_lines([_record(report)])
         if report.error:
-            tell(screen, progress, report.error, report.file or "")
-        for note in report.notes:
-            progress.clear()
-            words = f"{one_line(report.file or '')}: {one_line(note)}"
-            screen.line(f"{screen.painted('warning:', 'head')} {words}")
-    return {"documents": documents, "chunks": chunks}
+            progress.report_errors(report.error, file=file)
+        progress.report_warnings(file, report.notes)
+    return documents, chunks
 
 
-def _line(report: DocumentReport) -> dict[str, Any]:
-    line: dict[str, Any] = {
+def _record(report: DocumentReport) -> dict[str, Any]:
+    record: dict[str, Any] = {
         "document_id": report.document_id, "status": report.status, "chunks": report.chunks,
         "embedded": report.embedded, "file": report.file,
     }  # fmt: skip
-    return line | ({"error": str(report.error)} if report.error else {})
+    return record | ({"error": str(report.error)} if report.error else {})
 
 
-def _sum_up(counts: dict[str, Counter[str]], progress: Stages, *, embedding: bool, dry: bool) -> None:
+def _sum_up(documents: Counter[str], chunks: Counter[str], progress: Stages, *, embedding: bool, dry: bool) -> None:
     """Show a table: on stdout what would be done, on stderr what was done."""
-    screen = Screen(sys.stdout) if dry else for_people()
-    documents, chunks = counts["documents"], counts["chunks"]
-    shown = [(_WORDS.get(name, name) if dry else name, documents[name]) for name in _STATUSES]
-    embed = [("embed", chunks["embed"])] if embedding else []
-    names = ("add", "keep", "move")
-    rows = [("documents", shown), ("chunks", [*((name, chunks[name]) for name in names), *embed])]
-    rows[1][1].append(("delete", chunks["delete"]))
-    cells = [[title, *(f"{count:,} {name}" for name, count in pairs)] for title, pairs in rows]
-    width = max(map(len, cells))
-    for line in table([row + [""] * (width - len(row)) for row in cells], width=screen.width):
-        screen.line(line)
+    screen = Screen(sys.stdout) if dry else progress.screen
+    names = _DRY_NAMES if dry else {}
+    done = ("add", "keep", "move", *(("embed",) if embedding else ()), "delete")
+    first = ["documents", *(f"{documents[name]:,} {names.get(name, name)}" for name in _STATUSES)]
+    second = ["chunks", *(f"{chunks[name]:,} {name}" for name in done)]
+    screen.table([first, second + [""] * (len(first) - len(second))])
     if not embedding:
         screen.line("no embedder: chunks are found by their words alone", "dim")
     if dry:
         screen.line("a dry run: nothing was written", "dim")
         return
-    total = counted(sum(documents.values()), "document")
-    screen.line(screen.painted(total, "strong") + f" in {progress.seconds:.1f} s")
+    total = screen.painted(counted(documents.total(), "document"), "strong")
+    screen.line(f"{total} in {progress.seconds:.1f} s")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from spanwise.cli.terminal import Screen, counted, for_people, one_line, print_json_lines, printable
+from spanwise.cli.terminal import Screen, counted, one_line, print_json_lines, printable, stderr_screen
 from spanwise.pipeline.vault import Reference, Vault, read_vault
 
 
@@ -18,43 +18,37 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _show(Screen(sys.stdout), vault)
     for error in vault.failed:
-        for_people().line(f"error: {one_line(str(error))}")
+        stderr_screen().line(f"error: {one_line(str(error))}")
     return 1 if vault.failed else 0
 
 
 def _show(screen: Screen, vault: Vault) -> None:
     for reference in vault.dangling:
-        name = _called(reference)
-        link = f"{printable(reference.source)}: [[{printable(name)}]]"
-        screen.line(f"{screen.painted('dangling:', 'head')} {link}: {reference.problem}")
+        link = f"{printable(reference.source)}: [[{printable(_target(reference))}]]"
+        screen.labelled("dangling", f"{link}: {reference.problem}")
     for repeated in vault.repeated_ids:
-        words = f"{printable(repeated.note)}: ^{repeated.block_id} stands {repeated.times} times"
-        screen.line(f"{screen.painted('repeated:', 'head')} {words}")
+        text = f"{printable(repeated.note)}: ^{repeated.block_id} stands {repeated.times} times"
+        screen.labelled("repeated", text)
     linked = sum(1 for references in vault.incoming.values() if references)
-    parts = (
-        counted(len(vault.notes), "note"),
-        counted(len(vault.references), "link"),
-        f"{len(vault.dangling):,} dangling",
-        f"{counted(linked, 'note is', 'notes are')} linked to",
+    screen.line(
+        f"{counted(len(vault.notes), 'note')}, {counted(len(vault.references), 'link')}, "
+        f"{len(vault.dangling):,} dangling, {counted(linked, 'note is', 'notes are')} linked to, "
         f"{counted(len(vault.repeated_ids), 'block id')} repeated",
+        "strong",
     )
-    screen.line(", ".join(parts), "strong")
 
 
-def _called(reference: Reference) -> str:
+def _target(reference: Reference) -> str:
     link = reference.link
-    anchor = "".join((f"{link.heading}" if link.heading else "", f"^{link.block_id}" if link.block_id else ""))
+    anchor = (link.heading or "") + (f"^{link.block_id}" if link.block_id else "")
     return f"{link.target}#{anchor}" if anchor else link.target
 
 
 def _write_json(vault: Vault) -> None:
     records: list[dict[str, Any]] = [
-        {
-            "source": reference.source, **reference.link.to_dict(), "found": reference.target,
-            "block": reference.block, "problem": reference.problem,
-        }
-        for reference in vault.references
-    ]  # fmt: skip
+        {"source": one.source, **one.link.to_dict(), "found": one.target, "block": one.block, "problem": one.problem}
+        for one in vault.references
+    ]
     records += [{"repeated": repeated._asdict()} for repeated in vault.repeated_ids]
     summary = {"notes": len(vault.notes), "links": len(vault.references), "dangling": len(vault.dangling)}
     print_json_lines((*records, {"summary": summary}))

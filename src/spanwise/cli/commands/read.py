@@ -8,13 +8,13 @@ from collections import Counter
 from typing import Any
 
 from spanwise.cli.inputs import piped_item
-from spanwise.cli.terminal import Screen, print_json, printable, table
+from spanwise.cli.terminal import Screen, print_json, printable, reason_counts
 from spanwise.documents.document import Document, Part
 from spanwise.readers import ReadOptions, read_bytes, read_file
 from spanwise.text.tokens import TokenMap, tokenizer_of
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Show the text of a document, or its blocks."""
     document = _document(arguments)
     if arguments.blocks:
@@ -33,20 +33,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.buffer.write(document.text.encode())
         if sys.stdout.isatty() and not document.text.endswith("\n"):
-            sys.stdout.buffer.write(b"\n")  # what is said next begins on a line of its own
+            sys.stdout.buffer.write(b"\n")  # so that warnings start on a new line
         sys.stdout.buffer.flush()
-    _tell_left_out(document)
-    return 0
+    _report_left_out(document)
 
 
-def _tell_left_out(document: Document) -> None:
-    """Warn of what is missing; what is usual is only counted."""
+def _report_left_out(document: Document) -> None:
+    """Warn of what was left out; what usually is, is only counted."""
     for item in document.left_out:
         if not item.usual:
             print(f"warning: {printable(item.reason)}", file=sys.stderr)
     if usual := Counter(item.reason for item in document.left_out if item.usual):
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in sorted(usual.items()))
-        print(f"left out: {printable(reasons)}", file=sys.stderr)
+        print(f"left out: {printable(reason_counts(usual))}", file=sys.stderr)
 
 
 def _document(arguments: argparse.Namespace) -> Document:
@@ -59,40 +57,27 @@ def _document(arguments: argparse.Namespace) -> Document:
 
 def _blocks(document: Document, tokenizer: str) -> list[dict[str, Any]]:
     tokens = TokenMap(document.text, tokenizer_of(tokenizer))
-    lines, line, reached, records = document.text, 1, 0, []
+    line, reached, records = 1, 0, []
     for index, block in enumerate(document.blocks):
-        line += lines.count("\n", reached, block.start)
+        line += document.text.count("\n", reached, block.start)
         reached = block.start
         records.append({
-            "index": index,
-            "kind": block.kind,
-            "level": block.level,
-            "char_start": block.start,
-            "char_end": block.end,
-            "line": line,
-            "token_count": tokens.exact(block.start, block.end),
-            "headings_path": list(block.headings_path),
-            "page": block.page,
-            "section_type": block.section_type,
-            "block_id": block.block_id,
-            "source_ref": dict(block.source_ref) if block.source_ref else None,
-            "raw_md_text": document.text[block.start : block.end],
-            "parts": [_part(part) for part in block.parts],
+            "index": index, "kind": block.kind, "level": block.level, "char_start": block.start, "char_end": block.end,
+            "line": line, "token_count": tokens.exact(block.start, block.end),
+            "headings_path": list(block.headings_path), "page": block.page, "section_type": block.section_type,
+            "block_id": block.block_id, "source_ref": dict(block.source_ref) if block.source_ref else None,
+            "raw_md_text": document.text[block.start : block.end], "parts": [_part(part) for part in block.parts],
         })  # fmt: skip
     return records
 
 
 def _part(part: Part) -> dict[str, Any]:
-    return {
-        "char_start": part.start,
-        "char_end": part.end,
-        "source_ref": dict(part.source_ref) if part.source_ref else None,
-        "parts": [_part(inner) for inner in part.parts],
-    }
+    source = dict(part.source_ref) if part.source_ref else None
+    parts = [_part(inner) for inner in part.parts]
+    return {"char_start": part.start, "char_end": part.end, "source_ref": source, "parts": parts}
 
 
 def _show_blocks(blocks: list[dict[str, Any]]) -> None:
-    screen = Screen(sys.stdout)
     rows = [("#", "kind", "characters", "tokens", "place", "headings", "text")]
     for block in blocks:
         kind = f"{block['kind']} {block['level']}" if block["level"] else block["kind"]
@@ -100,17 +85,14 @@ def _show_blocks(blocks: list[dict[str, Any]]) -> None:
         name = " › ".join(path) if len(path) < 3 else f"… › {' › '.join(path[-2:])}"
         rows.append((
             str(block["index"]), kind, f"{block['char_start']}:{block['char_end']}", f"{block['token_count']:,}",
-            _place(block), printable(name)[:40], printable(" ".join(block["raw_md_text"][:200].split())),
+            _location(block), printable(name)[:40], printable(" ".join(block["raw_md_text"][:200].split())),
         ))  # fmt: skip
-    for place, line in enumerate(table(rows, right=(0, 3), width=screen.width)):
-        screen.line(line, "" if place else "strong")
+    Screen(sys.stdout).table(rows, right=(0, 3), head="strong")
 
 
-def _place(block: dict[str, Any]) -> str:
-    """Say where a block stands in its source: page, then what the reader knows, else the line."""
+def _location(block: dict[str, Any]) -> str:
+    """Return where a block is in its source: page, then what the reader knows, else the line."""
     page = f"page {block['page']}" if block["page"] else ""
-    source = block["source_ref"] or {}
-    detail = ", ".join(f"{name} {value}" for name, value in source.items() if name != "page" or not page) or (
-        f"line {block['line']}" if not page else ""
-    )
-    return " ".join(filter(None, (page, detail)))
+    items = (block["source_ref"] or {}).items()
+    detail = ", ".join(f"{name} {value}" for name, value in items if name != "page" or not page)
+    return " ".join(filter(None, (page, detail))) or f"line {block['line']}"

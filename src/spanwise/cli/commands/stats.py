@@ -8,65 +8,57 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
-from spanwise.cli.terminal import Screen, bar, columns, padded, print_json, printable, table
+from spanwise.cli.terminal import Screen, bar, columns, padded, print_json, printable
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.records.loaders import records_of_file
 from spanwise.records.stats import SizeStatistics, sizes_of, summary_of
 
 _BINS: Final = 12
 _STEPS: Final = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
+_COUNTS: Final = {
+    "documents": "documents", "chunks": "chunks", "tokens": "tokens", "smallest": "tokens, smallest",
+    "tenth": "tokens, 10th percentile", "median": "tokens, median", "mean": "tokens, mean",
+    "ninetieth": "tokens, 90th percentile", "largest": "tokens, largest",
+}  # fmt: skip
+_SHARES: Final = {"overlap_share": "overlap", "context_share": "repeated context"}
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     """Measure one file, or two side by side."""
     if len(arguments.chunks) > 2:
         raise OptionError("CHUNKS", "are one file or two", value=len(arguments.chunks))
     measured = [sizes_of(name, records_of_file(name)) for name in arguments.chunks]
     for sizes in measured:
         if not sizes.tokens:
-            words = "holds no chunks" if sizes.parents is None else "holds parents without children"
-            raise UnreadableError(sizes.name, words)
+            rule = "holds no chunks" if sizes.parents is None else "holds parents without children"
+            raise UnreadableError(sizes.name, rule)
     if arguments.json:
         summaries = [summary_of(sizes) for sizes in measured]
         print_json(summaries[0] if len(summaries) == 1 else summaries)
     else:
-        _show(Screen(sys.stdout), measured)
-    return 0
+        _show(Screen(sys.stdout), _levels(measured))
 
 
 def _levels(measured: list[SizeStatistics]) -> list[SizeStatistics]:
     """Put the parents of a file beside its children."""
     levels = []
     for sizes in measured:
-        if sizes.parents:
-            levels += [replace(sizes.parents, name=f"{sizes.name}, parents")]
-            levels += [replace(sizes, name=f"{sizes.name}, children")]
-        else:
-            levels.append(sizes)
+        levels += [replace(sizes.parents, name=f"{sizes.name}, parents")] if sizes.parents else []
+        levels.append(replace(sizes, name=f"{sizes.name}, children") if sizes.parents else sizes)
     return levels
 
 
 def _show(screen: Screen, measured: list[SizeStatistics]) -> None:
-    measured = _levels(measured)
     summaries = [summary_of(sizes) for sizes in measured]
     rows = [("", *(printable(summary["file"]) for summary in summaries))]
-    for name in ("documents", "chunks", "tokens", "smallest", "tenth", "median", "mean", "ninetieth", "largest"):
-        rows.append((_WORDS.get(name, name), *(f"{summary[name]:,}" for summary in summaries)))
-    rows.append(("overlap", *(f"{summary['overlap_share']:.1%}" for summary in summaries)))
-    rows.append(("repeated context", *(f"{summary['context_share']:.1%}" for summary in summaries)))
+    rows += [(label, *(f"{summary[name]:,}" for summary in summaries)) for name, label in _COUNTS.items()]
+    rows += [(label, *(f"{summary[name]:.1%}" for summary in summaries)) for name, label in _SHARES.items()]
     rows += _shares("type ", [sizes.types for sizes in measured])
     rows += _shares("headings deep ", [sizes.depths for sizes in measured])
-    for place, line in enumerate(table(rows, right=range(1, len(rows[0])), width=screen.width)):
-        screen.line(line, "" if place else "strong")
+    screen.table(rows, right=range(1, len(rows[0])), head="strong")
     screen.line()
     for line in _histograms(measured, screen.width):
         screen.line(line)
-
-
-_WORDS: Final = {
-    "smallest": "tokens, smallest", "tenth": "tokens, 10th percentile", "median": "tokens, median",
-    "mean": "tokens, mean", "ninetieth": "tokens, 90th percentile", "largest": "tokens, largest",
-}  # fmt: skip
 
 
 def _shares(label: str, counters: list[Counter[Any]]) -> list[tuple[str, ...]]:
@@ -75,7 +67,7 @@ def _shares(label: str, counters: list[Counter[Any]]) -> list[tuple[str, ...]]:
 
 
 def _histograms(measured: list[SizeStatistics], width: int) -> list[str]:
-    """Draw how many chunks have how many tokens, with the same bins for all."""
+    """Return bars for how many chunks have how many tokens, with the same bins for all."""
     largest = max(max(sizes.tokens) for sizes in measured)
     step = next((step for step in _STEPS if step * _BINS > largest), largest // _BINS + 1)
     room = (width - 14) // len(measured) - 10
@@ -88,6 +80,6 @@ def _histograms(measured: list[SizeStatistics], width: int) -> list[str]:
     return lines
 
 
-def _bar(counter: Counter[int], place: int, room: int) -> str:
-    number = counter[place]
+def _bar(counter: Counter[int], bin_number: int, room: int) -> str:
+    number = counter[bin_number]
     return f"{bar(number / max(counter.values()), room) or '▏'} {number:,}" if number else ""

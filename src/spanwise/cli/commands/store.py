@@ -8,56 +8,42 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
-from spanwise.cli.terminal import Screen, counted, for_people, one_line, print_json, print_json_lines, printable, table
+from spanwise.cli.terminal import Screen, counted, one_line, print_json, print_json_lines, printable, stderr_screen
 from spanwise.errors import OptionError
 from spanwise.stores import Store, open_store
 from spanwise.stores.values import DEFAULT_TENANT
 
 
-def run_status(arguments: argparse.Namespace) -> int:
+def run_status(arguments: argparse.Namespace) -> None:
     """Show what is in a store."""
     with closing(open_store(arguments.store)) as store:
         status = store.status()
     if arguments.json:
         print_json(status)
-        return 0
-    screen = Screen(sys.stdout)
-    rows = [(name, _word(value)) for name, value in status.items()]
-    for line in table(rows, width=screen.width):
-        screen.line(line)
-    return 0
+    else:
+        Screen(sys.stdout).table([(name, _text(value)) for name, value in status.items()])
 
 
-def _word(value: Any) -> str:
-    if value is None:
-        return "none"
+def _text(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{printable(str(item))}" for item in value.values())
-    return f"{value:,}" if isinstance(value, int) else printable(str(value))
+        return ", ".join(printable(str(item)) for item in value.values())
+    return "none" if value is None else f"{value:,}" if isinstance(value, int) else printable(str(value))
 
 
-def run_list(arguments: argparse.Namespace) -> int:
+def run_list(arguments: argparse.Namespace) -> None:
     """List the documents of a tenant, or of all."""
     with closing(open_store(arguments.store)) as store:
         records = list(_documents(store, _tenants(store, arguments)))
     if arguments.json:
         print_json_lines(records)
-        return 0
-    screen = Screen(sys.stdout)
-    rows = [("document", "chunks", "tenant", "file")]
-    rows += [
-        (
-            printable(one["document_id"]),
-            f"{one['chunks']:,}",
-            printable(one["tenant_id"] or "-"),
-            printable(one["file_path"] or "-"),
-        )
-        for one in records
+        return
+    rows = [
+        (printable(name), f"{chunks:,}", printable(tenant or "-"), printable(file or "-"))
+        for name, tenant, chunks, file in (one.values() for one in records)
     ]
-    for line in table(rows, right=(1,), width=screen.width) if records else ():
-        screen.line(line)
-    for_people().line(counted(len(records), "document"), "strong")
-    return 0
+    if rows:
+        Screen(sys.stdout).table([("document", "chunks", "tenant", "file"), *rows], right=(1,))
+    stderr_screen().line(counted(len(records), "document"), "strong")
 
 
 def _tenants(store: Store, arguments: argparse.Namespace) -> list[str]:
@@ -78,8 +64,8 @@ def _documents(store: Store, tenants: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def run_delete(arguments: argparse.Namespace) -> int:
-    """Delete documents; an id that no document has is told."""
-    tenant, screen = arguments.tenant or DEFAULT_TENANT, for_people()
+    """Delete documents, and report ids that no document has."""
+    tenant, screen = arguments.tenant or DEFAULT_TENANT, stderr_screen()
     with closing(open_store(arguments.store)) as store, store.writing(tenant, None, arguments.wait) as writer:
         known = writer.known()
         wanted = list(dict.fromkeys(arguments.ids))
@@ -88,8 +74,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
             writer.commit([], there)
     for name in wanted:
         if name not in known:
-            hint = "see spanwise store list"
-            screen.line(f"{screen.painted('error:', 'error')} `{one_line(name)}` is not in the store; hint: {hint}")
+            screen.labelled("error", f"`{one_line(name)}` is not in the store; hint: see spanwise store list", "error")
     if not arguments.quiet:
         screen.line(f"{counted(len(there), 'document')} deleted", "strong")
     return 1 if len(there) < len(wanted) else 0
@@ -103,11 +88,10 @@ def run_verify(arguments: argparse.Namespace) -> int:
         print_json({"findings": wrong, "documents": status["documents"], "chunks": status["chunks"]})
         return 1 if wrong else 0
     screen = Screen(sys.stdout)
-    for words in wrong:
-        screen.line(f"{screen.painted('violation:', 'error')} {one_line(words)}")
-    parts = counted(status["documents"], "document"), counted(status["chunks"], "chunk")
-    verdict = f"{len(wrong):,} found" if wrong else "all agree"
-    screen.line(f"{', '.join(parts)}: {verdict}", "strong")
+    for message in wrong:
+        screen.labelled("violation", one_line(message), "error")
+    counts = f"{counted(status['documents'], 'document')}, {counted(status['chunks'], 'chunk')}"
+    screen.line(f"{counts}: {f'{len(wrong):,} found' if wrong else 'all agree'}", "strong")
     if wrong:
-        for_people().line("hint: delete the store and index the documents again")
+        stderr_screen().line("hint: delete the store and index the documents again")
     return 1 if wrong else 0

@@ -15,6 +15,7 @@ from spanwise.readers.confluence.alignment import aligned
 from spanwise.readers.confluence.detection import looks_exported, looks_stored
 from spanwise.readers.confluence.export import export_of
 from spanwise.readers.confluence.storage import StorageWalk, parsed
+from spanwise.readers.encodings import cleaned, decoded
 from spanwise.readers.html import elements_of, read_html
 from spanwise.readers.html.tree import parsed as parsed_html
 from spanwise.readers.html.visible import visible_runs
@@ -36,18 +37,24 @@ def read_confluence(text: str, *, keep_all: bool = False) -> ReadResult:
     return read_result(elements, found, left_out)
 
 
+def rendered(data: bytes, name: str) -> str | None:
+    """Return the HTML that a browser renders for a file of HTML or Confluence; None if it has only storage format."""
+    text, _ = cleaned(decoded(data, name)[0])
+    return export_of(text).rendered if looks_exported(text) else text
+
+
 def _exported(text: str, *, keep_all: bool) -> ReadResult:
     export = export_of(text)
     page = parsed_html(export.rendered or "")
     if export.stored is None:
         elements, left = elements_of(page, keep_all=keep_all)
-        return read_result(elements, export.found, left, export.ancestors)._replace(shown=visible_runs(page))
+        return read_result(elements, export.found, left, export.ancestors)._replace(visible=visible_runs(page))
     elements, found, left_out = _stored(export.stored, keep_all=keep_all)
     if export.rendered is not None:
         elements = aligned(elements, elements_of(page, keep_all=True)[0])
     extra = {**export.found.get("extra", {}), **found.get("extra", {})}
     known = {**export.found, **({"extra": extra} if extra else {})}
-    return read_result(elements, known, left_out, export.ancestors)._replace(shown=visible_runs(page))
+    return read_result(elements, known, left_out, export.ancestors)._replace(visible=visible_runs(page))
 
 
 def _stored(text: str, *, keep_all: bool) -> tuple[list[Element], dict[str, Any], list[LeftOut]]:

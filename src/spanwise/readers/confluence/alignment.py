@@ -16,7 +16,6 @@ from spanwise.readers.markup.elements import (
     Row,
     Table,
     flat,
-    visible_text,
 )
 
 _LONGEST_KEY: Final = 400
@@ -41,7 +40,7 @@ class _Finder:
         return [self._element(element) for element in stored]
 
     def _element(self, element: Element) -> Element:
-        found: Any = element._replace(reference=self._find(_kind(element), _key([element]), element.reference))
+        found: Any = element._replace(reference=self._find(type(element).__name__, _key([element]), element.reference))
         if isinstance(found, Items):
             return found._replace(items=tuple(self._item(item) for item in found.items))
         if isinstance(found, Table):
@@ -79,7 +78,7 @@ class _Finder:
 def _texts(elements: Sequence[Element]) -> Iterator[tuple[str, str, Reference]]:
     """Yield kind, text and reference of each element, in order, the outer before the inner."""
     for element in elements:
-        yield _kind(element), _key([element]), element.reference
+        yield type(element).__name__, _key([element]), element.reference
         if isinstance(element, Items):
             for item in element.items:
                 yield "Item", _key(item.elements), item.reference
@@ -92,18 +91,10 @@ def _texts(elements: Sequence[Element]) -> Iterator[tuple[str, str, Reference]]:
             yield from _texts(element.elements)
 
 
-def _kind(element: Element) -> str:
-    return type(element).__name__
-
-
 def _row_key(row: Row) -> str:
-    return _letters(" ".join(visible_text(cell.elements) for cell in row.cells))
+    return _key([element for cell in row.cells for element in cell.elements])
 
 
 def _key(elements: Sequence[Element]) -> str:
-    return _letters(flat(elements, " ").visible)
-
-
-def _letters(text: str) -> str:
-    """Return the letters and digits only: spaces and marks may differ between the two."""
-    return "".join(letter for letter in text if letter.isalnum())[:_LONGEST_KEY]
+    """Return the letters and digits of the visible text: spaces and marks may differ between the two."""
+    return "".join(letter for letter in flat(elements, " ").visible if letter.isalnum())[:_LONGEST_KEY]

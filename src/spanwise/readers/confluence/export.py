@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from spanwise.documents.document import is_iso
 from spanwise.errors import UnreadableError
 
 _STORED: Final = ("storage",)
@@ -56,13 +56,15 @@ def _found(page: Mapping[str, Any], ancestors: Sequence[str]) -> dict[str, Any]:
     labels = _items(_table(page, "metadata"), "labels") or _items(page, "labels")
     creator = _person(history.get("createdBy")) or _text(page, "authorId")
     editor = _person(version.get("by")) or _text(version, "authorId")
-    created = _date(_text(history, "createdDate") or _text(page, "createdAt"))
+    created = _text(history, "createdDate") or _text(page, "createdAt")
+    updated = _text(version, "when") or _text(version, "createdAt")
+    created, updated = (stamp if is_iso(stamp) else "" for stamp in (created, updated))
     found: dict[str, Any] = {
         "title": _text(page, "title"),
         "page_id": _text(page, "id"),
         "space_key": _text(_table(page, "space"), "key") or _space_in(_text(_table(page, "_links"), "webui")),
         "author": creator or editor,
-        "updated_at": _date(_text(version, "when") or _text(version, "createdAt")) or created,
+        "updated_at": updated or created,
         "labels": tuple(name for item in labels if (name := _text(item, "name"))),
         "source_url": _url(page),
     }
@@ -118,11 +120,3 @@ def _person(data: Any) -> str:
     if not isinstance(data, Mapping):
         return ""
     return _text(data, "displayName") or _text(data, "publicName") or _text(data, "username")
-
-
-def _date(value: str) -> str:
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        return ""
-    return value

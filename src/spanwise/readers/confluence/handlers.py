@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.readers.confluence.links import anchored_link, date, image_of, link
+from spanwise.readers.confluence.links import AC, anchored_link, date, image_of, link
 from spanwise.readers.confluence.macros import macro
 from spanwise.readers.html.handlers import HANDLERS as HTML_HANDLERS
-from spanwise.readers.html.handlers import Handler, flow, framed
+from spanwise.readers.html.handlers import Handler, collect, flow, framed
 
 if TYPE_CHECKING:
     from spanwise.readers.confluence.storage import StorageWalk
 
-_AC: Final = "{http://atlassian.com/ac}"
 _EMOTICONS: Final = {
     "smile": "🙂", "sad": "🙁", "cheeky": "😛", "laugh": "😀", "wink": "😉", "thumbs-up": "👍", "thumbs-down": "👎",
     "information": "ℹ️", "tick": "✅", "cross": "❌", "warning": "⚠️", "plus": "➕", "minus": "➖", "question": "❓",
@@ -28,16 +27,14 @@ LEFT_OUT: Final = {
 
 
 def _task(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
-    done = (node.findtext(f"{_AC}task-status") or "").strip() == "complete"
-    walk.collector.begin("item", path, checked=done)
-    walk.children(node, path, depth)
-    walk.collector.finish()
+    done = (node.findtext(f"{AC}task-status") or "").strip() == "complete"
+    collect(walk, node, path, depth, "item", checked=done)
 
 
 def _emoticon(walk: StorageWalk, node: Any, attributes: Any, _: Any, __: int) -> None:
-    name = attributes.get(f"{_AC}name") or ""
-    fallback = attributes.get(f"{_AC}emoji-fallback") or ""
-    short = attributes.get(f"{_AC}emoji-shortname") or (f":{name}:" if name else "")
+    name = attributes.get(f"{AC}name") or ""
+    fallback = attributes.get(f"{AC}emoji-fallback") or ""
+    short = attributes.get(f"{AC}emoji-shortname") or (f":{name}:" if name else "")
     walk.collector.add_text(fallback if fallback and not fallback.startswith(":") else _EMOTICONS.get(name) or short)
     walk.skip(node)
 
@@ -66,39 +63,21 @@ def _formula(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> Non
         walk.children(node, path, depth)
 
 
-def _adf_node(walk: StorageWalk, node: Any, _: Any, path: Any, depth: int) -> None:
+def _adf_node(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
     """Handle nodes of the new editor: panels of kinds that older pages don't have, else the content."""
     if node.get("type") == "panel":
-        types = (inner for inner in node.findall(f"{_AC}adf-attribute") if inner.get("key") == "panel-type")
+        types = (inner for inner in node.findall(f"{AC}adf-attribute") if inner.get("key") == "panel-type")
         label = next((inner.text or "" for inner in types), "") or "panel"
-        walk.collector.begin("quote", path, label=label.strip())
+        collect(walk, node, path, depth, "quote", label=label.strip())
     else:
-        walk.collector.enter(path)
-    walk.children(node, path, depth)
-    walk.collector.finish()
+        flow(walk, node, attributes, path, depth)
 
 
 HANDLERS: Final[dict[str, Handler]] = {
     **HTML_HANDLERS,
-    "a": anchored_link,
-    "pre": _preformatted,
-    "time": date,
-    "button": flow,
-    "svg": flow,
-    "math": _formula,
-    "ac:structured-macro": macro,
-    "ac:macro": macro,
-    "ac:layout": flow,
-    "ac:layout-section": flow,
-    "ac:layout-cell": flow,
-    "ac:rich-text-body": flow,
-    "ac:task-list": framed("list"),
-    "ac:task": _task,
-    "ac:task-body": flow,
-    "ac:link": link,
-    "ac:image": image_of,
-    "ac:emoticon": _emoticon,
-    "ac:adf-extension": flow,
-    "ac:adf-node": _adf_node,
-    "ac:adf-content": flow,
-}
+    **dict.fromkeys(("button", "svg", "ac:layout", "ac:layout-section", "ac:layout-cell", "ac:rich-text-body"), flow),
+    **dict.fromkeys(("ac:task-body", "ac:adf-extension", "ac:adf-content"), flow),
+    **dict.fromkeys(("ac:structured-macro", "ac:macro"), macro),
+    "a": anchored_link, "pre": _preformatted, "time": date, "math": _formula, "ac:emoticon": _emoticon,
+    "ac:task-list": framed("list"), "ac:task": _task, "ac:link": link, "ac:image": image_of, "ac:adf-node": _adf_node,
+}  # fmt: skip

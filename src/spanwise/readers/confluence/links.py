@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from spanwise.readers.html.handlers import collect
+
 if TYPE_CHECKING:
     from spanwise.readers.confluence.storage import StorageWalk
 
-_AC: Final = "{http://atlassian.com/ac}"
+AC: Final = "{http://atlassian.com/ac}"
 _RI: Final = "{http://atlassian.com/ri}"
 
 
@@ -58,13 +60,13 @@ def _resource(node: Any) -> Resource:
 def link(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
     """Handle a link to a page, file or person; without a text of its own it gets that of its target."""
     found = resource_in(node) or Resource("", "")
-    anchor = attributes.get(f"{_AC}anchor") or ""
+    anchor = attributes.get(f"{AC}anchor") or ""
     target = f"{found.target}#{anchor}" if anchor else found.target
-    bodies = [child for child in node if child.tag in {f"{_AC}link-body", f"{_AC}plain-text-link-body"}]
+    bodies = [child for child in node if child.tag in {f"{AC}link-body", f"{AC}plain-text-link-body"}]
     walk.collector.inline.link(target)
     if any("".join(body.itertext()).strip() or len(body) for body in bodies):
         for body in bodies:
-            walk.children(body, path.child(f"ac:{body.tag.removeprefix(_AC)}"), depth)
+            walk.children(body, path.child(f"ac:{body.tag.removeprefix(AC)}"), depth)
     else:
         walk.collector.add_text(found.text or anchor)
     walk.collector.inline.close()
@@ -80,18 +82,15 @@ def anchored_link(walk: StorageWalk, node: Any, attributes: Any, path: Any, dept
 def image_of(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
     """Handle an image; with a caption it is a figure."""
     found = resource_in(node) or Resource("", "")
-    alternative = attributes.get(f"{_AC}alt") or attributes.get(f"{_AC}title") or ""
-    captions = [child for child in node if child.tag == f"{_AC}caption"]
+    alternative = attributes.get(f"{AC}alt") or attributes.get(f"{AC}title") or ""
+    captions = [child for child in node if child.tag == f"{AC}caption"]
     if not captions:
         walk.collector.image(found.target, alternative)
         return
     walk.collector.begin("figure", path)
     walk.collector.image(found.target, alternative)
     for caption in captions:
-        caption_path = path.child("ac:caption")
-        walk.collector.begin("caption", caption_path)
-        walk.children(caption, caption_path, depth)
-        walk.collector.finish()
+        collect(walk, caption, path.child("ac:caption"), depth, "caption")
     walk.collector.finish()
 
 

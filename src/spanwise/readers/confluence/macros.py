@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.documents.document import LeftOut
-from spanwise.readers.confluence.links import Resource, resource_in
+from spanwise.readers.confluence.links import AC, Resource, resource_in
 from spanwise.readers.markup.inline import Prose, escaped
 
 if TYPE_CHECKING:
     from spanwise.readers.confluence.storage import StorageWalk
 
-_AC: Final = "{http://atlassian.com/ac}"
 _LONGEST_WORD: Final = 100
 _NO_LANGUAGE: Final = frozenset({"none", "text", "plain"})
 _LANGUAGES: Final = {"py": "python", "js": "javascript", "c#": "csharp", "c++": "cpp", "html/xml": "xml"}
@@ -28,10 +27,8 @@ class Macro(NamedTuple):
 
     def parameter(self, name: str) -> str:
         """Return a parameter; empty if it isn't set."""
-        for child in self.node.findall(f"{_AC}parameter"):
-            if (child.get(f"{_AC}name") or "") == name:
-                return "".join(child.itertext()).strip()
-        return ""
+        found = (child for child in self.parameters if (child.get(f"{AC}name") or "") == name)
+        return next(("".join(child.itertext()).strip() for child in found), "")
 
     def first_of(self, *names: str) -> str:
         """Return the first of several parameters that is set."""
@@ -40,7 +37,7 @@ class Macro(NamedTuple):
     @property
     def parameters(self) -> list[Any]:
         """The elements of its parameters."""
-        return list(self.node.findall(f"{_AC}parameter"))
+        return list(self.node.findall(f"{AC}parameter"))
 
     @property
     def resource(self) -> Resource | None:
@@ -51,12 +48,12 @@ class Macro(NamedTuple):
     @property
     def body(self) -> Any | None:
         """Its rich-text body."""
-        return self.node.find(f"{_AC}rich-text-body")
+        return self.node.find(f"{AC}rich-text-body")
 
     @property
     def plain(self) -> str | None:
         """Its plain-text body."""
-        plain = self.node.find(f"{_AC}plain-text-body")
+        plain = self.node.find(f"{AC}plain-text-body")
         return None if plain is None else "".join(plain.itertext())
 
 
@@ -65,7 +62,7 @@ MacroHandler = Callable[["StorageWalk", Macro], None]
 
 def macro(walk: StorageWalk, node: Any, attributes: Any, path: Any, depth: int) -> None:
     """Handle a macro by its name."""
-    found = Macro((attributes.get(f"{_AC}name") or "").lower(), node, path, depth)
+    found = Macro((attributes.get(f"{AC}name") or "").lower(), node, path, depth)
     before = walk.collector.offset
     _MACROS.get(found.name, _unknown)(walk, found)
     if walk.collector.offset == before:
@@ -121,11 +118,7 @@ def _expand(walk: StorageWalk, found: Macro) -> None:
 
 def _parameter(*names: str) -> MacroHandler:
     """Return a handler of macros that render one of their parameters as inline text."""
-
-    def handle(walk: StorageWalk, found: Macro) -> None:
-        walk.collector.add_text(found.first_of(*names))
-
-    return handle
+    return lambda walk, found: walk.collector.add_text(found.first_of(*names))
 
 
 def _included(walk: StorageWalk, found: Macro) -> None:
@@ -157,10 +150,6 @@ def _generated(walk: StorageWalk, found: Macro) -> None:
     walk.left_out.append(LeftOut(reason, "", found.path.reference(walk.collector.offset), usual=True))
     if found.body is not None:
         _inside(walk, found)
-
-
-def _ignored(walk: StorageWalk, found: Macro) -> None:
-    """Ignore an invisible mark."""
 
 
 def _is_prose(value: str) -> bool:
@@ -195,7 +184,7 @@ _MACROS: Final[dict[str, MacroHandler]] = {
                      "contributors", "contentbylabel", "detailssummary", "blog-posts", "gallery", "livesearch",
                      "space-attachments", "listlabels", "popular-labels", "change-history", "tasks-report-macro"),
                     _generated),
-    "anchor": _ignored,
+    "anchor": lambda walk, found: None,  # invisible
     **dict.fromkeys(("excerpt", "section", "column", "details", "div", "span", "align", "multiexcerpt", "panelbox",
                      "table-filter", "quote"), _inside),
 }  # fmt: skip

@@ -10,7 +10,7 @@ from spanwise.documents.document import LeftOut
 from spanwise.errors import MissingExtraError, UnreadableError
 from spanwise.readers.confluence.handlers import HANDLERS, LEFT_OUT
 from spanwise.readers.html.boilerplate import reason_to_leave
-from spanwise.readers.html.tree import refuse_long_tags
+from spanwise.readers.html.tree import Path, refuse_long_tags
 from spanwise.readers.markup.collector import Collector
 from spanwise.readers.markup.elements import Element, Reference
 
@@ -32,32 +32,25 @@ _DEEPEST: Final = 120
 _SHORT: Final = 80
 
 
-class StoragePath:
+class StoragePath(Path):
     """The path of an element of storage format from the root."""
 
-    __slots__ = ("_way", "index", "name", "parent")
+    __slots__ = ()
 
-    def __init__(self, parent: StoragePath | None, name: str, index: int) -> None:
-        """Set the name of the element, and its number among siblings of that name."""
-        self.parent = parent
-        self.name = name
-        self.index = index
-        self._way: str | None = None
-
-    def child(self, name: str, index: int = 1) -> StoragePath:
-        """Return the path of a child element."""
-        return StoragePath(self, name, index)
+    def child(self, name: str) -> StoragePath:
+        """Return the path of the first child element of a name."""
+        return StoragePath(self, name, 1)
 
     @property
-    def way(self) -> str:
+    def xpath(self) -> str:
         """The path as an XPath, with the usual prefixes."""
-        if self._way is None:
-            self._way = f"{self.parent.way}/{self.name}[{self.index}]" if self.parent else ""
-        return self._way
+        if self._xpath is None:
+            self._xpath = f"{self.parent.xpath}/{self.name}[{self.index}]" if self.parent else ""
+        return self._xpath
 
     def reference(self, offset: int) -> Reference:
         """Return the source reference, under a key of its own: the path is not valid in the rendered page."""
-        return {"storage_xpath": self.way or "/", "text_offset": offset}
+        return {"storage_xpath": self.xpath or "/", "text_offset": offset}
 
 
 def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:

@@ -36,7 +36,7 @@ def read_html(text: str, *, keep_all: bool = False) -> ReadResult:
         titles = (element.prose.visible for element in elements if isinstance(element, Heading) and element.level == 1)
         if title := next(titles, ""):
             found["title"] = title
-    return read_result(elements, found, left_out)._replace(shown=visible_runs(page))
+    return read_result(elements, found, left_out)._replace(visible=visible_runs(page))
 
 
 def elements_of(page: LexborHTMLParser, *, keep_all: bool) -> tuple[list[Element], list[LeftOut]]:

@@ -48,22 +48,23 @@ class Walker(Protocol):
 Handler = Callable[[Any, Any, Attributes, Any, int], None]
 
 
-def flow(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
+def flow(walk: Walker, node: Any, _: Attributes, path: SourcePath, depth: int) -> None:
     """Handle an element that only groups others."""
     walk.collector.enter(path)
     walk.children(node, path, depth)
     walk.collector.finish()
 
 
+def collect(walk: Walker, node: Any, path: SourcePath, depth: int, kind: str, **known: Any) -> None:
+    """Collect an element as a kind of its own."""
+    walk.collector.begin(kind, path, **known)
+    walk.children(node, path, depth)
+    walk.collector.finish()
+
+
 def framed(kind: str, **known: Any) -> Handler:
     """Return a handler of elements that are collected as a kind of their own."""
-
-    def handle(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
-        walk.collector.begin(kind, path, **known)
-        walk.children(node, path, depth)
-        walk.collector.finish()
-
-    return handle
+    return lambda walk, node, _, path, depth: collect(walk, node, path, depth, kind, **known)
 
 
 def _marked(sign: str) -> Handler:
@@ -111,50 +112,31 @@ def _image(walk: Walker, _: LexborNode, attributes: Attributes, __: ElementPath,
     walk.collector.image(source, alternative)
 
 
-def _break(walk: Walker, _: LexborNode, __: Attributes, ___: ElementPath, ____: int) -> None:
-    walk.collector.line_break()
-
-
-def _rule(walk: Walker, _: LexborNode, __: Attributes, path: ElementPath, ___: int) -> None:
-    walk.collector.rule(path)
-
-
 def _code(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, __: int) -> None:
     walk.collector.code(code_in(node), code_language(node), path)
     walk.collector.offset += len(node.text())
 
 
 def _numbered(walk: Walker, node: LexborNode, attributes: Attributes, path: ElementPath, depth: int) -> None:
-    start = attributes.get("start") or ""
-    walk.collector.begin(
-        "list", path, first=int(start) if start.isascii() and start.isdigit() and len(start) < 10 else 1
-    )
-    walk.children(node, path, depth)
-    walk.collector.finish()
+    collect(walk, node, path, depth, "list", first=_number(attributes.get("start")))
 
 
 def _cell(walk: Walker, node: LexborNode, attributes: Attributes, path: ElementPath, depth: int) -> None:
-    columns, rows = (_spanned(attributes.get(name)) for name in ("colspan", "rowspan"))
-    walk.collector.begin("cell", path, columns=columns, rows=rows, head=path.name == "th")
-    walk.children(node, path, depth)
-    walk.collector.finish()
+    spans = (_number(attributes.get(name)) for name in ("colspan", "rowspan"))
+    columns, rows = (min(max(span, 1), _MOST_SPANNED) for span in spans)
+    collect(walk, node, path, depth, "cell", columns=columns, rows=rows, head=path.name == "th")
 
 
-def _spanned(span: str | None) -> int:
-    return min(max(int(span), 1), _MOST_SPANNED) if span and span.isascii() and span.isdigit() and len(span) < 10 else 1
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
 def _row(walk: Walker, node: LexborNode, _: Attributes, path: ElementPath, depth: int) -> None:
-    head = path.parent is not None and path.parent.name == "thead"
-    walk.collector.begin("row", path, head=head)
-    walk.children(node, path, depth)
-    walk.collector.finish()
+    collect(walk, node, path, depth, "row", head=path.parent is not None and path.parent.name == "thead")
 
 
 def _table(walk: Walker, node: LexborNode, attributes: Attributes, path: ElementPath, depth: int) -> None:
-    walk.collector.begin("table", path, layout=attributes.get("role") in {"presentation", "none"})
-    walk.children(node, path, depth)
-    walk.collector.finish()
+    collect(walk, node, path, depth, "table", layout=attributes.get("role") in {"presentation", "none"})
 
 
 def _input(walk: Walker, _: LexborNode, attributes: Attributes, __: ElementPath, ___: int) -> None:
@@ -190,7 +172,9 @@ HANDLERS: Final[dict[str, Handler]] = {
     **dict.fromkeys(("ul", "menu", "dir"), framed("list")),
     **dict.fromkeys(("td", "th"), _cell),
     **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), _code),
-    "a": _link, "img": _image, "br": _break, "hr": _rule, "q": _quoted, "input": _input, "button": _button,
+    "br": lambda walk, *_: walk.collector.line_break(),
+    "hr": lambda walk, node, attributes, path, depth: walk.collector.rule(path),
+    "a": _link, "img": _image, "q": _quoted, "input": _input, "button": _button,
     "ol": _numbered, "li": framed("item"), "blockquote": framed("quote"), "svg": _drawing,
     "table": _table, "tr": _row, "caption": framed("caption"),
     "figure": framed("figure"), "figcaption": framed("caption"),

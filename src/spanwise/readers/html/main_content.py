@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from spanwise.readers.html.boilerplate import UNSEEN, is_hidden, reason_to_leave
@@ -84,7 +83,7 @@ def _densest(body: LexborNode) -> LexborNode:
     """Descend from the body as long as one element holds nearly all of the text."""
     node = body
     for _ in range(_STEPS):
-        inner = [(weight(child), child) for child in _elements(node) if not _is_boilerplate(child)]
+        inner = [(weight(child), child) for child in node.iter(include_text=False) if not _is_boilerplate(child)]
         total = sum(own for own, _ in inner)
         own, heaviest = max(inner, key=lambda pair: pair[0], default=(0, node))
         others = [child for _, child in inner if child != heaviest]
@@ -102,10 +101,6 @@ def _densest(body: LexborNode) -> LexborNode:
 def _only_divides(node: LexborNode) -> bool:
     """Whether an element has no meaning of its own, so that its content may be taken without it."""
     return node.tag in _DIVISIONS and handler_of(node.attributes.get("class")) is None
-
-
-def _elements(node: LexborNode) -> Iterator[LexborNode]:
-    return node.iter(include_text=False)
 
 
 def _is_boilerplate(node: LexborNode) -> bool:

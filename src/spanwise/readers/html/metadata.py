@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
+
+from spanwise.documents.document import is_iso
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -26,9 +26,9 @@ def metadata_of(page: LexborHTMLParser) -> dict[str, Any]:
     title = page.css_first("head title") or page.css_first("title")
     if text := " ".join((title.text() if title else "").split()) or meta.get("og:title") or "":
         found["title"] = text
-    if author := _first(meta, _AUTHOR):
+    if author := next((author for name in _AUTHOR if (author := meta.get(name))), None):
         found["author"] = author
-    if date := next((date for name in _DATES if (date := _date(meta.get(name)))), None):
+    if date := next((date for name in _DATES if is_iso(date := meta.get(name, ""))), ""):
         found["updated_at"] = date
     html = page.css_first("html")
     if language := (html.attributes.get("lang") or "").strip() if html else "":
@@ -53,15 +53,3 @@ def _meta(page: LexborHTMLParser) -> dict[str, str]:
         if name and content:
             found.setdefault(name.lower(), content)
     return found
-
-
-def _first(meta: dict[str, str], names: Iterable[str]) -> str | None:
-    return next((value for name in names if (value := meta.get(name))), None)
-
-
-def _date(value: str | None) -> str | None:
-    try:
-        datetime.fromisoformat(value or "")
-    except ValueError:
-        return None
-    return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -25,8 +26,6 @@ _CLOSED_BY_THE_NEXT: Final = frozenset({
     "rt", "rp", "colgroup", "caption", "html", "head", "body",
 })  # fmt: skip
 _FOREIGN: Final = frozenset({"svg", "math"})
-
-
 _ONLY_ONES: Final = frozenset({"html", "head", "body"})
 _PLAIN_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _ODD_LETTER: Final = re.compile(r"[!-,./:-@\[-^`{-~]")
@@ -44,18 +43,15 @@ def _named(name: str) -> tuple[str, str]:
     return xpath, _ODD_LETTER.sub(r"\\\g<0>", name)
 
 
+@dataclass(slots=True, eq=False)
 class Path:
     """The path of an element from the root; formatted only on demand."""
 
-    __slots__ = ("_css", "_xpath", "index", "name", "parent")
-
-    def __init__(self, parent: Path | None, name: str, index: int) -> None:
-        """Set the name of the element, and its number among siblings of that name."""
-        self.parent = parent
-        self.name = name
-        self.index = index
-        self._xpath: str | None = None
-        self._css: str | None = None
+    parent: Path | None
+    name: str
+    index: int  # among siblings of that name, from 1
+    _xpath: str | None = None
+    _css: str | None = None
 
     @property
     def xpath(self) -> str:
@@ -85,14 +81,10 @@ def parsed(html: str, name: str = "html") -> LexborHTMLParser:
     except ImportError as error:
         hint = 'pip install "spanwise[html]"'
         raise MissingExtraError("selectolax", "is needed to read HTML", hint=hint) from error
-    _refuse_hostile(html, name)
-    return LexborHTMLParser(html)
-
-
-def _refuse_hostile(html: str, name: str) -> None:
     if html.count("<") > _FEW and _depth(html) > _DEEPEST:
         raise UnreadableError(name, f"is nested more than {_DEEPEST:,} elements deep")
     refuse_long_tags(html, name)
+    return LexborHTMLParser(html)
 
 
 def refuse_long_tags(html: str, name: str) -> None:

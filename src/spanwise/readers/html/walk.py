@@ -9,7 +9,7 @@ from spanwise.documents.document import LeftOut
 from spanwise.readers.html import widgets
 from spanwise.readers.html.boilerplate import UNSEEN, Attributes, is_too_long, reason_outside, reason_to_leave
 from spanwise.readers.html.code import code_language
-from spanwise.readers.html.handlers import HANDLERS
+from spanwise.readers.html.handlers import HANDLERS, flow
 from spanwise.readers.html.tree import Path
 from spanwise.readers.markup.collector import Collector
 
@@ -43,18 +43,12 @@ class Walk:
                 counts[tag] = index = counts.get(tag, 0) + 1
                 child_path = Path(path, tag, index)
                 if child.mem_id in kept:
-                    self._element(child, tag, child_path, 0) if tag == "h1" else self.inside(child, child_path)
+                    self._element(child, tag, child_path, 0) if tag == "h1" else flow(self, child, {}, child_path, 0)
                 elif child.mem_id in route:
                     self.towards(child, child_path, route, kept)
                 else:
                     self.leave_out(child, child_path, reason_outside(tag, child.attributes, self._names))
             child = child.next
-
-    def inside(self, node: LexborNode, path: Path) -> None:
-        """Walk the main content."""
-        self.collector.enter(path)
-        self.children(node, path, 0)
-        self.collector.finish()
 
     def children(self, node: LexborNode, path: Path, depth: int) -> None:
         """Walk the children of an element."""

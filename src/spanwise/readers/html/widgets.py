@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from spanwise.readers.html.boilerplate import Attributes
-from spanwise.readers.html.handlers import Handler, Walker, framed
+from spanwise.readers.html.handlers import Handler, Walker, collect, flow, framed
 from spanwise.readers.html.tree import Path
 
 _LABELS: Final = {
@@ -28,30 +28,24 @@ def _box(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int
     names = (attributes.get("class") or "").split()
     label = next((_LABELS[name] for name in names if name in _LABELS), None)
     label = label or next((name for name in names if name in _KINDS), "note")
-    walk.collector.begin("quote", path, label=label)
-    walk.children(node, path, depth)
-    walk.collector.finish()
+    collect(walk, node, path, depth, "quote", label=label)
 
 
 def _panel(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
     """Collect a panel of Confluence; panels of code are only code, and other uses of the class are no panels."""
     names = (attributes.get("class") or "").split()
     if "code" in names or "preformatted" in names or node.css_first(".panelContent") is None:
-        walk.collector.enter(path)
+        flow(walk, node, attributes, path, depth)
     else:
-        walk.collector.begin("quote", path, label="panel")
-    walk.children(node, path, depth)
-    walk.collector.finish()
+        collect(walk, node, path, depth, "quote", label="panel")
 
 
-def _title(walk: Walker, node: Any, _: Attributes, path: Path, depth: int) -> None:
+def _title(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
     """Collect the title of a box; elsewhere it is a paragraph."""
     if walk.collector.is_in("quote"):
-        walk.collector.begin("caption", path)
+        collect(walk, node, path, depth, "caption")
     else:
-        walk.collector.enter(path)
-    walk.children(node, path, depth)
-    walk.collector.finish()
+        flow(walk, node, attributes, path, depth)
 
 
 def _task(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: int) -> None:
@@ -62,11 +56,8 @@ def _task(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: in
     while child is not None:
         if child.tag == "li":
             index += 1
-            item_path = Path(path, "li", index)
             done = "checked" in (child.attributes.get("class") or "").split()
-            walk.collector.begin("item", item_path, checked=done)
-            walk.children(child, item_path, depth)
-            walk.collector.finish()
+            collect(walk, child, Path(path, "li", index), depth, "item", checked=done)
         else:
             walk.collector.offset += len(child.text()) if child.tag != "-comment" else 0
         child = child.next
@@ -74,15 +65,9 @@ def _task(walk: Walker, node: Any, attributes: Attributes, path: Path, depth: in
 
 
 _HANDLERS: Final[dict[str, Handler]] = {
-    "confluence-information-macro": _box,
-    "admonition": _box,
-    "markdown-alert": _box,
-    "theme-admonition": _box,
+    **dict.fromkeys(("confluence-information-macro", "admonition", "markdown-alert", "theme-admonition"), _box),
+    **dict.fromkeys(("panelHeader", "admonition-title", "markdown-alert-title", "title"), _title),
     "panel": _panel,
-    "panelHeader": _title,
-    "admonition-title": _title,
-    "markdown-alert-title": _title,
-    "title": _title,
     "expand-control": framed("summary"),
     "inline-task-list": _task,
 }

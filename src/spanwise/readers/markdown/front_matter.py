@@ -7,6 +7,7 @@ import re
 from itertools import accumulate
 from typing import Any, Final
 
+from spanwise.documents.document import is_iso
 from spanwise.readers.builder import LONGEST_NAME
 
 _OPENING: Final = re.compile(r"\A(---|\+\+\+)[ \t]*\n")
@@ -140,7 +141,4 @@ def _labels(value: Any) -> list[str]:
 def _stamp(value: Any) -> str | None:
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()
-    try:
-        return value.strip() if isinstance(value, str) and datetime.datetime.fromisoformat(value.strip()) else None
-    except ValueError:
-        return None
+    return value.strip() if isinstance(value, str) and is_iso(value.strip()) else None

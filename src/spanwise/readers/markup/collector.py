@@ -7,6 +7,7 @@ no text is lost, and none is walked twice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Protocol
 
@@ -25,7 +26,7 @@ from spanwise.readers.markup.elements import (
     flat,
 )
 from spanwise.readers.markup.inline import BREAK, Image, Inline, Prose, bold, joined
-from spanwise.readers.markup.tables import cell_of, row_of, table_of
+from spanwise.readers.markup.tables import row_of, table_of
 
 
 class SourcePath(Protocol):
@@ -35,22 +36,20 @@ class SourcePath(Protocol):
         """Return its source reference; `offset` characters of the source's text come before it."""
 
 
+@dataclass(slots=True, eq=False)
 class Frame:
     """An open element: its path, its content so far, and its known properties."""
 
-    __slots__ = ("elements", "kind", "known", "offset", "place", "used")
-
-    def __init__(self, kind: str, path: SourcePath, offset: int, elements: list[Any], known: dict[str, Any]) -> None:
-        self.kind = kind
-        self.place = path
-        self.offset = offset
-        self.elements = elements
-        self.known = known
-        self.used = False  # whether text with this path was written
+    kind: str
+    path: SourcePath
+    offset: int
+    elements: list[Any]
+    known: dict[str, Any]
+    used: bool = False  # whether text with this path was written
 
     def reference(self) -> Reference:
         """Return the source reference of the element."""
-        return self.place.reference(self.offset)
+        return self.path.reference(self.offset)
 
 
 class Collector:
@@ -95,7 +94,7 @@ class Collector:
         frame = self._frames[-1]
         offset = self._line_offset if frame.used else frame.offset
         frame.used = True
-        frame.elements.append(Paragraph(self.inline.take(), frame.place.reference(offset)))
+        frame.elements.append(Paragraph(self.inline.take(), frame.path.reference(offset)))
 
     def enter(self, path: SourcePath) -> None:
         """Enter an element that only groups others."""
@@ -214,7 +213,7 @@ def _item_with(item: Item | None, more: list[Any]) -> Item:
 def _quote(frame: Frame) -> list[Any]:
     label, title = frame.known.get("label", ""), frame.known.get("title", Prose())
     if not label and not title.text:  # no box: its caption is an attribution
-        quoted = tuple(_uncaptioned(element) for element in frame.elements)
+        quoted = tuple(el._replace(caption=False) if isinstance(el, Paragraph) else el for el in frame.elements)
         return [Quote(quoted, frame.reference())] if quoted else []
     titles = [element for element in frame.elements if isinstance(element, Paragraph) and element.caption]
     if titles and not title.text:
@@ -223,10 +222,6 @@ def _quote(frame: Frame) -> list[Any]:
     if not elements and not title.text:
         return []
     return [Quote(tuple(elements), frame.reference(), label, title)]
-
-
-def _uncaptioned(element: Any) -> Any:
-    return element._replace(caption=False) if isinstance(element, Paragraph) else element
 
 
 def _caption(frame: Frame) -> list[Any]:
@@ -249,9 +244,8 @@ def _figure(frame: Frame) -> list[Any]:
     inner = [element for element in others if isinstance(element, Figure)]
     if len(pictured) + len(inner) < len(others) or not others:
         return [*others, *(caption._replace(caption=False) for caption in captions)]
-    images = [image for prose in pictured for image in prose.images] + [
-        image for figure in inner for image in figure.images
-    ]
+    both: list[Any] = [*pictured, *inner]
+    images = [image for one in both for image in one.images]
     texts = [figure.caption for figure in inner if figure.caption.text] + [caption.prose for caption in captions]
     return [Figure(tuple(images), joined(texts, " "), frame.reference())]
 
@@ -275,16 +269,9 @@ def _definitions(frame: Frame) -> list[Any]:
 
 
 _MAKERS: Final[dict[str, Callable[[Frame], list[Any]]]] = {
-    "heading": _heading,
-    "item": _item,
-    "list": _items,
-    "quote": _quote,
-    "caption": _caption,
-    "summary": _summary,
-    "figure": _figure,
-    "term": _term,
-    "definitions": _definitions,
-    "cell": lambda frame: cell_of(frame.elements, frame.known),
-    "row": lambda frame: row_of(frame.elements, frame.reference(), head=frame.known.get("head", False)),
-    "table": lambda frame: table_of(frame.elements, frame.reference(), layout=frame.known.get("layout", False)),
-}
+    "heading": _heading, "item": _item, "list": _items, "quote": _quote, "caption": _caption, "summary": _summary,
+    "figure": _figure, "term": _term, "definitions": _definitions,
+    "cell": lambda frame: [Cell(tuple(frame.elements), **frame.known)],
+    "row": lambda frame: row_of(frame.elements, frame.reference(), **frame.known),
+    "table": lambda frame: table_of(frame.elements, frame.reference(), **frame.known),
+}  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from spanwise.readers.markup.inline import Image, Prose, bold, joined, on_one_line, prefixed
@@ -149,8 +149,3 @@ def code_line(line: str) -> str:
 def checkbox_of(item: Item) -> str:
     """Return the checkbox of a task; empty for other items."""
     return "" if item.checked is None else "[x] " if item.checked else "[ ] "
-
-
-def visible_text(elements: Sequence[Element]) -> str:
-    """Return the visible text of elements."""
-    return flat(elements, " ").visible

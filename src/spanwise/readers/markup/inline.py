@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from spanwise.documents.document import Link
@@ -42,37 +43,35 @@ class Prose(NamedTuple):
     has_text: bool = True  # besides images
 
 
+@dataclass(slots=True, eq=False)
 class _Open:
     """An open mark or link: its opening syntax is written only when text follows."""
 
-    __slots__ = ("place", "said", "sign", "target")
-
-    def __init__(self, sign: str, target: str | None = None) -> None:
-        self.sign = sign
-        self.target = target
-        self.place = -1  # position in the text, once it is written
-        self.said = 0  # number of visible pieces of the line before it
+    sign: str
+    target: str | None = None
+    start: int = -1  # in the text, once it is written
+    visible_count: int = 0  # number of visible pieces of the line before it
 
 
 class Inline:
     """A writer that takes text and marks in order; `take` returns what was written and starts over."""
 
-    __slots__ = ("_break", "_code", "_coded", "_images", "_length", "_links", "_open", "_pieces", "_said", "_space",
-                 "_worded")  # fmt: skip
+    __slots__ = ("_break", "_code", "_code_depth", "_has_text", "_images", "_length", "_links", "_open", "_pieces",
+                 "_space", "_visible")  # fmt: skip
 
     def __init__(self) -> None:
         self._open: list[_Open] = []
-        self._coded = 0  # number of open code elements
+        self._code_depth = 0  # number of open code elements
         self._reset()
 
     def _reset(self) -> None:
         self._pieces: list[str] = []
         self._length = 0
-        self._said: list[str] = []
+        self._visible: list[str] = []
         self._links: list[tuple[int, Link]] = []
         self._images: list[Image] = []
         self._code: list[str] = []
-        self._space = self._break = self._worded = False
+        self._space = self._break = self._has_text = False
 
     @property
     def is_empty(self) -> bool:
@@ -95,11 +94,10 @@ class Inline:
             self._space = self._space or bool(text)
             return
         joined = " ".join(words)
-        if self._coded:
-            self._space = self._space or text[0].isspace()
+        self._space = self._space or text[0].isspace()
+        if self._code_depth:
             self._code = [joined, " " if text[-1].isspace() else ""]
             return
-        self._space = self._space or text[0].isspace()
         self._prepare()
         if _MAY_BE_MARKUP.search(joined):
             joined = escaped(joined, linked=any(item.target is not None for item in self._open))
@@ -108,16 +106,16 @@ class Inline:
         if not self._pieces or self._pieces[-1] is BREAK:
             joined = _LINE_START.sub(_escaped_start, joined, count=1) if _LINE_START.match(joined) else joined
         self._append(joined)
-        self._said.append(" ".join(words))
+        self._visible.append(" ".join(words))
         self._space = text[-1].isspace()
-        self._worded = True
+        self._has_text = True
 
     def _is_beside_tildes(self) -> bool:
         return bool(self._pieces and self._pieces[-1][-1] == "~") or any(item.sign == "~~" for item in self._open)
 
     def mark(self, sign: str) -> None:
         """Open emphasis; inside the same emphasis or inside code it has no effect."""
-        known = self._coded or any(item.sign == sign for item in self._open)
+        known = self._code_depth or any(item.sign == sign for item in self._open)
         self._open.append(_Open("" if known else sign))
 
     def link(self, target: str) -> None:
@@ -137,12 +135,12 @@ class Inline:
 
     def open_code(self) -> None:
         """Open an element of code."""
-        self._coded += 1
+        self._code_depth += 1
 
     def close_code(self) -> None:
         """Close an element of code."""
-        self._coded = max(0, self._coded - 1)
-        if not self._coded:
+        self._code_depth = max(0, self._code_depth - 1)
+        if not self._code_depth:
             self._write_code()
 
     def line_break(self) -> None:
@@ -156,7 +154,7 @@ class Inline:
         self._prepare()
         alternative = escaped(" ".join(image.alternative.split()), linked=True)
         self._append(f"![{alternative}]({_address(image.source)})")
-        self._said.append(" ".join(image.alternative.split()))
+        self._visible.append(" ".join(image.alternative.split()))
         self._images.append(image)
         self._space = False
 
@@ -169,11 +167,11 @@ class Inline:
         self._write_code()
         for item in reversed(self._open):
             self._end(item)
-        visible = "".join(self._said).strip()
-        prose = Prose("".join(self._pieces), tuple(self._links), visible, tuple(self._images), self._worded)
+        visible = "".join(self._visible).strip()
+        prose = Prose("".join(self._pieces), tuple(self._links), visible, tuple(self._images), self._has_text)
         self._reset()
         for item in self._open:
-            item.place = -1
+            item.start = -1
         return prose
 
     def _append(self, piece: str) -> None:
@@ -184,10 +182,10 @@ class Inline:
         """Write pending white space."""
         if self._break:
             self._append(BREAK)
-            self._said.append(" ")
+            self._visible.append(" ")
         elif self._space and self._pieces:
             self._append(" ")
-            self._said.append(" ")
+            self._visible.append(" ")
         self._space = self._break = False
 
     def _prepare(self) -> None:
@@ -195,7 +193,7 @@ class Inline:
         if self._space or self._break:
             self._prepare_space()
         for item in self._open:
-            if item.place < 0:
+            if item.start < 0:
                 self._start(item)
 
     def _start(self, item: _Open) -> None:
@@ -203,30 +201,30 @@ class Inline:
             if self._pieces and self._pieces[-1].endswith("!"):  # else it would be an image
                 self._pieces[-1] = self._pieces[-1][:-1] + "\\!"
                 self._length += 1
-            item.place, item.said = self._length, len(self._said)
+            item.start, item.visible_count = self._length, len(self._visible)
             self._append("[")
         elif item.sign:
             if self._pieces and self._pieces[-1] is item.sign:  # closed just before: `**a****b**` is no emphasis
                 self._pieces.pop()
                 self._length -= len(item.sign)
-                item.place = self._length
+                item.start = self._length
                 return
             if item.sign == "~~" and self._pieces and self._pieces[-1].endswith("~"):
                 self._pieces[-1] = self._pieces[-1][:-1] + "\\~"
                 self._length += 1
-            item.place = self._length
+            item.start = self._length
             self._append(item.sign)
 
     def _end(self, item: _Open) -> None:
-        if item.place < 0:
+        if item.start < 0:
             return
         if item.target is not None:
-            visible = "".join(self._said[item.said :]).strip()
-            self._links.append((item.place, Link(item.target, visible)))
+            visible = "".join(self._visible[item.visible_count :]).strip()
+            self._links.append((item.start, Link(item.target, visible)))
             self._append(f"]({_address(item.target)})")
         elif item.sign:
             self._append(item.sign)
-        item.place = -1
+        item.start = -1
 
     def _write_code(self) -> None:
         """Write the collected code, in as many backticks as it needs."""
@@ -236,9 +234,9 @@ class Inline:
         code = " ".join(collected.split())
         self._prepare()
         self._append(_code_span(code))
-        self._said.append(code)
+        self._visible.append(code)
         self._space = collected.endswith(" ")
-        self._worded = True
+        self._has_text = True
 
 
 def without_unseen(text: str) -> str:

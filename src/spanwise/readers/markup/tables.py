@@ -13,18 +13,13 @@ _WIDEST: Final = 64  # rows are padded up to this: wider tables would grow quadr
 _MOST_HEAD_ROWS: Final = 4
 
 
-def cell_of(elements: list[Any], known: Mapping[str, Any]) -> list[Any]:
-    """Make a cell of its content."""
-    return [Cell(tuple(elements), known.get("columns", 1), known.get("rows", 1), known.get("head", False))]
-
-
-def row_of(elements: list[Any], reference: Reference, *, head: bool) -> list[Any]:
+def row_of(elements: list[Any], reference: Reference, *, head: bool = False) -> list[Any]:
     """Make a row; content between its cells becomes a cell."""
     cells = tuple(element if isinstance(element, Cell) else Cell((element,)) for element in elements)
     return [Row(cells, reference, head)] if any(cell.elements for cell in cells) else []
 
 
-def table_of(elements: list[Any], reference: Reference, *, layout: bool) -> list[Any]:
+def table_of(elements: list[Any], reference: Reference, *, layout: bool = False) -> list[Any]:
     """Make a table, or return its content if it only lays out the page."""
     rows = tuple(
         element if isinstance(element, Row) else Row((element,), reference)

@@ -37,7 +37,7 @@ _KINDS: Final[dict[type[Any], str]] = {
 }  # fmt: skip
 
 
-class Written(NamedTuple):
+class WrittenBlock(NamedTuple):
     """A block and its range in the text; positions of its parts are relative to its start."""
 
     kind: str
@@ -53,7 +53,7 @@ class MarkdownWriter:
     """A writer of elements, one after the other."""
 
     def __init__(self) -> None:
-        self.blocks: list[Written] = []
+        self.blocks: list[WrittenBlock] = []
         self.links: list[tuple[int, Link]] = []
         self._pieces: list[str] = []
         self._length = 0
@@ -79,7 +79,7 @@ class MarkdownWriter:
             level = element.level if isinstance(element, Heading) else None
             title = element.prose.visible if isinstance(element, Heading) else ""
             kind = _KINDS[type(element)]
-            self.blocks.append(Written(kind, start, self._length, level, title, parts, element.reference))
+            self.blocks.append(WrittenBlock(kind, start, self._length, level, title, parts, element.reference))
             before = element
 
     def _append(self, piece: str) -> None:

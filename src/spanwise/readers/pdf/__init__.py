@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,12 +18,13 @@ from spanwise.documents.document import LeftOut, Link, Page
 from spanwise.errors import UnreadableError
 from spanwise.readers.builder import Builder, ReadResult
 from spanwise.readers.pdf.figures import save_figures, with_captions
-from spanwise.readers.pdf.furniture import Furniture, furniture_of, repeated_pictures
+from spanwise.readers.pdf.furniture import furniture_of, repeated_pictures
+from spanwise.readers.pdf.geometry import Box
 from spanwise.readers.pdf.headings import Entry, set_headings
 from spanwise.readers.pdf.hyphens import Vocabulary
 from spanwise.readers.pdf.layout import Element, Habits, elements_of
 from spanwise.readers.pdf.metadata import metadata_of, outline_of
-from spanwise.readers.pdf.page_contents import Contents, Picture, contents_of, empty_contents
+from spanwise.readers.pdf.page_contents import Contents, contents_of, empty_contents
 from spanwise.readers.pdf.pdfium import opened
 from spanwise.readers.pdf.tables import Table
 from spanwise.readers.pdf.writer import MarkdownWriter, WrittenBlock
@@ -39,8 +41,7 @@ def read_pdf(
     """Read a PDF file; write its figures to the folder `figures` if one is given."""
     with opened(data, name, password) as document:
         pages, broken = _pages(document)
-        metadata = metadata_of(document)
-        outline = outline_of(document)
+        metadata, outline = metadata_of(document), outline_of(document)
         result = _read(name, pages, broken, metadata, outline, _figure_prefix(data, name, figures))
         if figures is not None:
             save_figures(document, result.blocks, Path(figures))
@@ -66,17 +67,17 @@ def _read(
     if not any(page.lines or any(isinstance(item, Table) for item in page.items) for page in pages):
         raise _no_text_error(name, pages, broken)
     habits = Habits(pages)
-    furniture = furniture_of(pages, habits.size)
-    skipped = {id(item.line) for item in furniture} | {id(picture) for _, picture in repeated_pictures(pages)}
+    furniture, repeated = furniture_of(pages, habits.size), repeated_pictures(pages)
+    skipped = {id(item.line) for item in furniture} | {id(picture) for _, picture in repeated}
     elements = [with_captions(elements_of(page, skipped, habits)) for page in pages]
     set_headings(elements, habits, outline)
     written = _write_pages(pages, elements, figure_prefix)
     left_out = [
-        *map(_left_out_line, furniture, [pages[item.page - 1] for item in furniture]),
+        *(_left_out(pages[item.page - 1], item.line.box, item.reason, item.line.text) for item in furniture),
         *broken,
         *_pages_without_text(pages),
         *_hidden_text(pages),
-        *(_left_out_picture(page, picture) for page, picture in repeated_pictures(pages)),
+        *(_left_out(page, picture.box, "picture on many pages") for page, picture in repeated),
     ]
     return _joined(written, [page.links for page in pages], metadata, tuple(left_out))
 
@@ -94,10 +95,8 @@ def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[LeftOu
             broken.append(LeftOut(f"page {index + 1} is damaged and can't be read", "", {"page": index + 1}))
             pages.append(empty_contents(index + 1))
             continue
-        try:
+        with closing(page):
             pages.append(contents_of(document, page, index + 1))
-        finally:
-            page.close()
     return pages, broken
 
 
@@ -144,15 +143,9 @@ def _continues(before: Table, table: Table) -> bool:
     )
 
 
-def _left_out_line(item: Furniture, page: Contents) -> LeftOut:
-    box = page.frame.from_upright(item.line.box)
-    reference = {"page": item.page, "bbox": [round(value, 1) for value in box]}
-    return LeftOut(item.reason, item.line.text, reference, usual=True)
-
-
-def _left_out_picture(page: Contents, picture: Picture) -> LeftOut:
-    reference = {"page": page.number, "bbox": [round(value, 1) for value in page.frame.from_upright(picture.box)]}
-    return LeftOut("picture on many pages", "", reference, usual=True)
+def _left_out(page: Contents, box: Box, reason: str, text: str = "") -> LeftOut:
+    reference = {"page": page.number, "bbox": [round(value, 1) for value in page.frame.from_upright(box)]}
+    return LeftOut(reason, text, reference, usual=True)
 
 
 def _pages_without_text(pages: Sequence[Contents]) -> list[LeftOut]:

@@ -108,26 +108,20 @@ class _Collector:
             elif filled and min(box.width, box.height) >= _DOT[0]:
                 found.dots.append(box)
         elif max(box.width, box.height) <= _DOT[1] and abs(box.width - box.height) < 2:
-            if filled or stroked:
-                found.dots.append(box)
+            found.dots.append(box)
         else:
             self._shape(handle, matrix, box, stroked=stroked)
 
     def _shape(self, handle: Any, matrix: Matrix, box: Box, *, stroked: bool) -> None:
         """Classify a larger path: a rectangle, a grid of lines, or a drawing."""
         lines, curved = self._segments(handle, matrix)
-        if curved or not lines:
+        if curved or not lines or any(min(line.width, line.height) > _THIN for line in lines):
             self._found.curves.append(box)
             return
-        straight = [line for line in lines if min(line.width, line.height) <= _THIN]
-        if len(straight) < len(lines):
-            self._found.curves.append(box)
-        elif len(lines) <= 5 and not stroked:
+        if stroked or len(lines) > 5:
+            self._found.rules.extend(line for line in lines if max(line.width, line.height) >= _SHORT)
+        if len(lines) <= 5:
             self._found.areas.append(box)
-        else:
-            self._found.rules.extend(line for line in straight if max(line.width, line.height) >= _SHORT)
-            if len(lines) <= 5:
-                self._found.areas.append(box)
 
     def _segments(self, handle: Any, matrix: Matrix) -> tuple[list[Box], bool]:
         """Return the lines of a path, and whether it has curves as well."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -71,16 +72,10 @@ def save_figures(document: pypdfium2.PdfDocument, blocks: Sequence[Block], folde
 
 def _pixels(document: pypdfium2.PdfDocument, number: int, box: Box) -> Pixels:
     """Render a part of a page."""
-    page = document[number - 1]
-    try:
+    with closing(document[number - 1]) as page:
         width, height = page.get_size()
         scale = min(_SCALE, _LARGEST / max(box.width, box.height, 1.0))
         margins = (max(box.left, 0), max(height - box.bottom, 0), max(width - box.right, 0), max(box.top, 0))
-        bitmap = page.render(scale=scale, crop=margins)
-        try:
+        with closing(page.render(scale=scale, crop=margins)) as bitmap:
             pixels: Pixels = bitmap.to_numpy().copy()
-        finally:
-            bitmap.close()
-        return pixels
-    finally:
-        page.close()
+            return pixels

@@ -59,8 +59,7 @@ def _attached(page: Contents, found: Mapping[int, Furniture]) -> list[Line]:
 
 def _is_in_margin(line: Line, inner: Line, page: Contents, sign: int) -> bool:
     """Whether a line is in the top margin (`sign` > 0) or bottom margin, and above or below the text."""
-    _, height = page.frame.upright_size
-    top = line.box.middle < height / 2
+    top = line.box.middle < page.frame.upright_size[1] / 2
     return top == (sign > 0) and line.box.shared_width(inner.box) > 0
 
 
@@ -151,12 +150,12 @@ def _is_outermost(line: Line, lines: Sequence[Line], *, top: bool) -> bool:
 
 def _artifacts(pages: Sequence[Contents]) -> list[Furniture]:
     """Return lines in the margins that the file itself marks as no content."""
-    found: list[Furniture] = []
-    for page in pages:
-        for line, top in _margin_lines(page):
-            if all(word.style.artifact for word in line.words):
-                found.append(Furniture(page.number, line, _reason(line, top=top)))
-    return found
+    return [
+        Furniture(page.number, line, _reason(line, top=top))
+        for page in pages
+        for line, top in _margin_lines(page)
+        if all(word.style.artifact for word in line.words)
+    ]
 
 
 def _side_margins(pages: Sequence[Contents]) -> list[Furniture]:

@@ -25,6 +25,11 @@ class Box(NamedTuple):
         return self.bottom - self.top
 
     @property
+    def center(self) -> float:
+        """The horizontal centre."""
+        return (self.left + self.right) / 2
+
+    @property
     def middle(self) -> float:
         """The vertical centre."""
         return (self.top + self.bottom) / 2
@@ -105,13 +110,11 @@ class Frame(NamedTuple):
 
     def upright(self, box: Box) -> Box:
         """Turn a box so that the text of the page is upright."""
-        width, height = self.size
-        return _turned(box, width, height, self.turns)
+        return _turned(box, *self.size, self.turns)
 
     def from_upright(self, box: Box) -> Box:
         """Turn a box back to the coordinates of the displayed page."""
-        width, height = self.upright_size
-        return _turned(box, width, height, -self.turns % 4)
+        return _turned(box, *self.upright_size, -self.turns % 4)
 
 
 def _turned(box: Box, width: float, height: float, quarters: int) -> Box:

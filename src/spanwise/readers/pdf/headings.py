@@ -36,11 +36,6 @@ class Entry(NamedTuple):
     page: int
 
 
-def is_caption(text: str) -> bool:
-    """Whether a paragraph names a figure or a table."""
-    return _CAPTION.match(text) is not None
-
-
 def set_headings(pages: Sequence[Sequence[Element]], habits: Habits, outline: Sequence[Entry]) -> None:
     """Turn the paragraphs that are headings into headings."""
     elements = [element for page in pages for element in page]
@@ -219,7 +214,7 @@ def _may_be_heading(element: Element, habits: Habits) -> bool:
         and len(text) <= _LONGEST
         and element.lines[0].upright
         and not (element.lines[0].mono and not habits.mono)
-        and not is_caption(text)
+        and not _CAPTION.match(text)
     )
 
 
@@ -239,8 +234,4 @@ def _is_bold_heading(element: Element, after: Element | None, habits: Habits) ->
         return False
     if text[0].islower() or after is None:
         return False
-    return not (after.lines and after.kind == "paragraph" and after.lines[0].bold and not _is_numbered(text))
-
-
-def _is_numbered(text: str) -> bool:
-    return _NUMBERING.match(text) is not None
+    return not (after.lines and after.kind == "paragraph" and after.lines[0].bold and not _NUMBERING.match(text))

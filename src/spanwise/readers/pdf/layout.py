@@ -102,7 +102,7 @@ def _usual(distances: Counter[tuple[float, float]]) -> dict[float, float]:
     best: dict[float, tuple[int, float]] = {}
     for (size, step), count in distances.items():
         most, usual = best.get(size, (0, 0.0))
-        if count > 1.5 * most or (count > most / 1.5 and step < usual) or (count > most and step < usual):
+        if count > 1.5 * most or (count > most / 1.5 and step < usual):
             best[size] = count, step
     return {size: step for size, (_, step) in best.items()}
 
@@ -163,11 +163,9 @@ def _new_element(
         return Element("heading", [line], tag=tag, level=tag.level, apart=apart)
     if marker and (not tag or tag.items or marker.sure):
         return Element("item", [line], marker=marker, tag=tag, apart=apart)
-    if tag and tag.items:
-        kind = "paragraph" if before and before.tag and before.tag.items == tag.items else "item"
-        if kind == "item":
-            marker = Marker("-", line.box.left, line.box.left, 0, sure=True)
-            return Element("item", [line], marker=marker, tag=tag, apart=apart)
+    if tag and tag.items and not (before and before.tag and before.tag.items == tag.items):
+        marker = Marker("-", line.box.left, line.box.left, 0, sure=True)
+        return Element("item", [line], marker=marker, tag=tag, apart=apart)
     return Element("paragraph", [line], tag=tag, apart=apart)
 
 

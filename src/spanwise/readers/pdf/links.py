@@ -75,7 +75,7 @@ def _covered(word: Word, anchor: Box) -> str:
 
 
 def _anchor_of(box: Box, anchors: Sequence[_Anchor]) -> _Anchor | None:
-    x, y = (box.left + box.right) / 2, box.middle
+    x, y = box.center, box.middle
     return next((anchor for anchor in anchors if anchor.box.holds(x, y)), None)
 
 

@@ -49,10 +49,7 @@ def _bullet(line: Line) -> Marker | None:
     if not line.upright:
         return None
     if first.text in _WEAK or (len(first.text) == 1 and (mark in _STRONG or _may_be_bullet(mark))):
-        if len(line.words) < 2:
-            return None
-        sure = mark in _STRONG
-        return Marker("-", left, line.words[1].box.left, 1, sure=sure)
+        return Marker("-", left, line.words[1].box.left, 1, sure=mark in _STRONG) if len(line.words) > 1 else None
     if len(first.text) == 1 and _SYMBOLS.search(first.style.font) and len(line.words) > 1:
         return Marker("-", left, line.words[1].box.left, 1, sure=True)  # a letter that a symbol font draws as a bullet
     if mark in _STRONG and len(first.text) > 1:
@@ -76,11 +73,8 @@ def _drawn(line: Line, dots: Sequence[Box]) -> Marker | None:
 
 
 def _number(line: Line) -> Marker | None:
-    if not line.upright or len(line.words) < 2:
-        return None
     first = line.words[0]
-    found = _NUMBER.fullmatch(first.text)
-    if not found or not line.words[1].spaced:
+    if not line.upright or len(line.words) < 2 or not _NUMBER.fullmatch(first.text) or not line.words[1].spaced:
         return None
     return Marker(first.text, first.box.left, line.words[1].box.left, 1)
 

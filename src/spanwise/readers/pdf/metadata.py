@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from spanwise.documents.document import is_iso
 from spanwise.readers.pdf.headings import Entry
 from spanwise.readers.pdf.pdfium import string_of
 
@@ -64,11 +64,7 @@ def _iso(date: str) -> str | None:
     year, month, day, hour, minute, second, sign, hours, minutes = found.groups()
     zone = "Z" if sign and sign in "Zz" else f"{sign}{hours}:{minutes or '00'}" if sign and hours else ""
     stamp = f"{year}-{month or '01'}-{day or '01'}T{hour or '00'}:{minute or '00'}:{second or '00'}{zone}"
-    try:
-        datetime.fromisoformat(stamp)
-    except ValueError:
-        return None
-    return stamp
+    return stamp if is_iso(stamp) else None
 
 
 def outline_of(document: pypdfium2.PdfDocument) -> list[Entry]:

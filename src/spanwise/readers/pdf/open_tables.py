@@ -64,7 +64,7 @@ def _table(
     words: Sequence[Word], free: Sequence[Word], indices: dict[int, int], rules: Sequence[Box]
 ) -> tuple[Table, set[int]] | None:
     left, right = rules[0].left - 3, max(rule.right for rule in rules) + 3
-    beside = [word for word in free if left <= (word.box.left + word.box.right) / 2 <= right]
+    beside = [word for word in free if left <= word.box.center <= right]
     bands = _bands(beside, rules)
     if sum(band.gapped for band in bands) < 1 or not bands:
         return None
@@ -85,11 +85,8 @@ def _table(
 
 def _bands(words: Sequence[Word], rules: Sequence[Box]) -> list[_Band]:
     """Split words at rules; prose at either end is not part of the table."""
-    bands = []
-    for above, below in pairwise(rules):
-        inside = [word for word in words if above.top <= word.box.middle < below.top]
-        if inside:
-            bands.append(_Band(visual_rows(inside)))
+    between = ([word for word in words if a.top <= word.box.middle < b.top] for a, b in pairwise(rules))
+    bands = [_Band(visual_rows(inside)) for inside in between if inside]
     while bands and not bands[-1].gapped:
         bands.pop()
     while bands and not bands[0].gapped:

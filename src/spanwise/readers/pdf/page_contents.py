@@ -103,7 +103,7 @@ def _split_by_visibility(words: list[Word], frame: Frame) -> tuple[list[Word], l
     """Separate the visible words from those outside the page, such as printers' marks."""
     width, height = frame.size
     page = Box(0, 0, width, height)
-    visible = [page.holds((word.box.left + word.box.right) / 2, word.box.middle, 1) for word in words]
+    visible = [page.holds(word.box.center, word.box.middle, 1) for word in words]
     if all(visible):
         return words, []
     pairs = list(zip(words, visible, strict=True))

@@ -10,7 +10,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ _SPECKS: Final = 40  # coloured pixels that are ignored
 Pixels = NDArray[np.uint8]
 
 
-class Picture(NamedTuple):
+class PageImage(NamedTuple):
     """A rendered page: its size in points and a PNG; if it can't be rendered, `note` is the reason."""
 
     width: float
@@ -36,9 +36,9 @@ class Picture(NamedTuple):
 
 
 @contextmanager
-def page_pictures(
+def page_images(
     source: str | os.PathLike[str] | bytes, *, password: str | None = None, dpi: int = DOTS_PER_INCH
-) -> Iterator[Callable[[int], Picture]]:
+) -> Iterator[Callable[[int], PageImage]]:
     """Open a PDF, given as a path or bytes, and yield a function that renders a page by its number, from 1."""
     try:
         import pypdfium2
@@ -50,32 +50,26 @@ def page_pictures(
         document = pypdfium2.PdfDocument(source, password=password)
     except (pypdfium2.PdfiumError, OSError) as error:
         raise UnreadableError(name, f"can't be drawn ({error})", hint="do without: --no-pictures") from error
-    try:
+    with closing(document):
         document.init_forms()  # so that values of form fields are rendered
-        yield lambda number: _picture(document, number, dpi, pypdfium2.PdfiumError)
-    finally:
-        document.close()
+        yield lambda number: _image(document, number, dpi, pypdfium2.PdfiumError)
 
 
-def _picture(document: Any, number: int, dpi: int, pdf_error: type[Exception]) -> Picture:
+def _image(document: Any, number: int, dpi: int, pdf_error: type[Exception]) -> PageImage:
     if not 1 <= number <= len(document):
-        return Picture(0, 0, note=f"the file has no page {number}")
+        return PageImage(0, 0, note=f"the file has no page {number}")
     try:
         page = document[number - 1]
     except pdf_error as error:
-        return Picture(0, 0, note=f"the page is damaged ({error})")
+        return PageImage(0, 0, note=f"the page is damaged ({error})")
     try:
-        width, height = page.get_size()
-        scale = min(dpi / 72, _LARGEST / max(width, height, 1))
-        bitmap = page.render(scale=scale)
-        try:
-            return Picture(width, height, _png(bitmap.to_numpy()))
-        finally:
-            bitmap.close()
+        with closing(page):
+            width, height = page.get_size()
+            scale = min(dpi / 72, _LARGEST / max(width, height, 1))
+            with closing(page.render(scale=scale)) as bitmap:
+                return PageImage(width, height, _png(bitmap.to_numpy()))
     except (pdf_error, ValueError, MemoryError) as error:
-        return Picture(0, 0, note=f"the page can't be drawn ({error})")
-    finally:
-        page.close()
+        return PageImage(0, 0, note=f"the page can't be drawn ({error})")
 
 
 def _png(pixels: Pixels) -> bytes:

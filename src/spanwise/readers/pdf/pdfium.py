@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -82,12 +82,10 @@ def opened(data: bytes, name: str, password: str | None) -> Iterator[pypdfium2.P
         pages = len(document)
     except pypdfium2.PdfiumError as error:
         raise _open_error(data, name, password, getattr(error, "err_code", None)) from error
-    try:
+    with closing(document):
         if not pages:
             raise UnreadableError(name, "has no pages")
         yield document
-    finally:
-        document.close()
 
 
 def _open_error(data: bytes, name: str, password: str | None, code: int | None) -> UnreadableError:

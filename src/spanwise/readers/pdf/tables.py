@@ -96,7 +96,7 @@ def ruled_tables(words: Sequence[Word], drawings: Drawings) -> list[tuple[Table,
     """Return the tables drawn with rules, with the indices of their words."""
     tables = []
     for grid in grids(drawings):
-        inside = [index for index, word in enumerate(words) if _is_in(word, grid.box)]
+        inside = [index for index, word in enumerate(words) if grid.box.holds(word.box.center, word.box.middle)]
         if _is_coarse([words[index] for index in inside], grid):
             tables.append((_table_by_gaps(words, inside, grid), set(inside)))
             continue
@@ -120,7 +120,7 @@ def _is_coarse(words: Sequence[Word], grid: Grid) -> bool:
     gapped = 0
     for line in lines:
         pieces = split_at_gaps(line_of(sorted(line, key=lambda word: word.box.left)))
-        columns = [bisect_right(grid.xs, (piece.box.left + piece.box.right) / 2) for piece in pieces]
+        columns = [bisect_right(grid.xs, piece.box.center) for piece in pieces]
         gapped += len(set(columns)) < len(columns)
     return len(lines) >= 4 and gapped >= 0.5 * len(lines)
 
@@ -139,16 +139,12 @@ def _table_by_gaps(words: Sequence[Word], inside: Sequence[int], grid: Grid) -> 
     return made_table(words, cells, len(columns), headed=_is_head(words, cells[0], grid), columns=tuple(grid.xs))
 
 
-def _is_in(word: Word, box: Box) -> bool:
-    return box.holds((word.box.left + word.box.right) / 2, word.box.middle)
-
-
 def _by_cell(words: Sequence[Word], inside: Iterable[int], grid: Grid) -> dict[int, dict[int, list[int]]]:
     texts: dict[int, dict[int, list[int]]] = {}
     for index in inside:
         box = words[index].box
         row = min(max(bisect_right(grid.ys, box.middle) - 1, 0), len(grid.ys) - 2)
-        column = min(max(bisect_right(grid.xs, (box.left + box.right) / 2) - 1, 0), len(grid.xs) - 2)
+        column = min(max(bisect_right(grid.xs, box.center) - 1, 0), len(grid.xs) - 2)
         row, column = grid.cells[row, column]
         texts.setdefault(row, {}).setdefault(column, []).append(index)
     return texts
@@ -161,12 +157,10 @@ def _split_row(words: Sequence[Word], row: dict[int, list[int]], grid: Grid) -> 
     if not are_rows(lines, list(pairwise(grid.xs))):
         return [row]
     columns = {index: column for column, cell in row.items() for index in cell}
-    parts: list[dict[int, list[int]]] = []
-    for line in lines:
-        part: dict[int, list[int]] = {}
+    parts: list[dict[int, list[int]]] = [{} for _ in lines]
+    for line, part in zip(lines, parts, strict=True):
         for index in sorted(indices[id(word)] for word in line):
             part.setdefault(columns[index], []).append(index)
-        parts.append(part)
     return parts
 
 
@@ -212,10 +206,8 @@ def grids(drawings: Drawings) -> list[Grid]:
         return []
     horizontals = merged_rules([rule for rule in rules if rule.width >= rule.height], horizontal=True)
     verticals = merged_rules([rule for rule in rules if rule.width < rule.height], horizontal=False)
-    found = []
-    for across, down in _groups(horizontals, verticals):
-        if len(across) >= 2 and len(down) >= 2 and (grid := _grid(across, down, drawings.areas)):
-            found.append(grid)
+    groups = (group for group in _groups(horizontals, verticals) if min(map(len, group)) >= 2)
+    found = [grid for group in groups if (grid := _grid(*group, drawings.areas))]
     return [grid for grid in found if not any(_is_within(grid.box, other.box) for other in found if other is not grid)]
 
 
@@ -235,7 +227,7 @@ def merged_rules(rules: list[Box], *, horizontal: bool) -> list[Box]:
     """Merge rules that continue one another or are drawn twice."""
 
     def position(rule: Box) -> float:
-        return rule.middle if horizontal else (rule.left + rule.right) / 2
+        return rule.middle if horizontal else rule.center
 
     def ends(rule: Box) -> tuple[float, float]:
         return (rule.left, rule.right) if horizontal else (rule.top, rule.bottom)

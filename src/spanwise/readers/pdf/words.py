@@ -7,6 +7,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unicodedata import normalize
@@ -63,13 +64,10 @@ def words_of(page: pypdfium2.PdfPage, frame: Frame) -> list[Word]:
     """Read the words of a page, in coordinates of the displayed page."""
     import pypdfium2.raw as raw
 
-    textpage = page.get_textpage()
-    try:
+    with closing(page.get_textpage()) as textpage:
         count = max(raw.FPDFText_CountChars(textpage), 0)
         reader = _Reader(address_of(textpage), frame)
         return list(reader.words(_characters(textpage, count)))
-    finally:
-        textpage.close()
 
 
 def without_false_mono(words: list[Word]) -> list[Word]:
@@ -81,9 +79,8 @@ def without_false_mono(words: list[Word]) -> list[Word]:
     false = {font for font, found in widths.items() if len(found) > 2 and stdev(found) > _SPREAD * fmean(found)}
     if not false:
         return words
-    known: dict[Style, Style] = {}
-    for word in words:
-        known[word.style] = word.style._replace(mono=word.style.mono and word.style.font not in false)
+    styles = {word.style for word in words}
+    known = {style: style._replace(mono=style.mono and style.font not in false) for style in styles}
     return [word._replace(style=known[word.style]) for word in words]
 
 

@@ -43,10 +43,7 @@ class MarkdownWriter:
         self, number: int, frame: Frame, vocabulary: Vocabulary, figure_name: Callable[[int, int], str]
     ) -> None:
         """Create a writer; `figure_name` takes the page number and the number of the figure on it."""
-        self._number = number
-        self._frame = frame
-        self._vocabulary = vocabulary
-        self._figure_name = figure_name
+        self._number, self._frame, self._vocabulary, self._figure_name = number, frame, vocabulary, figure_name
         self._notes: set[str] = set()
 
     def blocks(self, elements: Sequence[Element], *, headless: bool = False) -> Iterator[WrittenBlock]:
@@ -68,9 +65,6 @@ class MarkdownWriter:
                     yield self._code(element)
                 else:
                     yield self._paragraph(element)
-
-    def _flowed(self, lines: Sequence[Sequence[Word]]) -> str:
-        return flowed(lines, self._vocabulary)
 
     def _with_note_marks(self, line: Line, words: Sequence[Word]) -> list[Word]:
         """Return the words of a line, with the marks of notes on this page in Markdown."""
@@ -101,9 +95,7 @@ class MarkdownWriter:
         lines = [self._with_note_marks(line, line.words) for line in element.lines]
         if element.note:
             lines[0] = list(element.lines[0].words[1:])
-            text = f"[^{element.note}]: {self._flowed(lines)}"
-        else:
-            text = self._flowed(lines)
+        text = (f"[^{element.note}]: " if element.note else "") + flowed(lines, self._vocabulary)
         if element.kind != "heading":
             return self._block("paragraph", text, element.boxes)
         title = " ".join(unmarked(text)[1].split())
@@ -115,7 +107,7 @@ class MarkdownWriter:
         indents: list[int] = []
         for item in items:
             depth = min(item.depth, len(indents), _DEEPEST_ITEM)
-            marker = _marker(item)
+            marker = item.marker.text if item.marker else "-"
             indents[depth:] = [(indents[depth - 1] if depth else 0) + len(marker) + 1]
             lines = [self._with_note_marks(line, line.words) for line in item.lines]
             if item.marker:
@@ -123,7 +115,7 @@ class MarkdownWriter:
             indent = indents[depth - 1] if depth else 0
             text += "\n" if text else ""
             start = len(text) + indent
-            text += f"{' ' * indent}{marker} {self._flowed(lines)}"
+            text += f"{' ' * indent}{marker} {flowed(lines, self._vocabulary)}"
             spans.append((start, len(text), depth))
         links, clean = unmarked(text)
         ranges = [(_unmarked_position(start, text), _unmarked_position(end, text)) for start, end in _nested(spans)]
@@ -153,7 +145,7 @@ class MarkdownWriter:
 
     def _figure(self, element: Element, count: int) -> WrittenBlock:
         name = self._figure_name(self._number, count)
-        caption = self._flowed([line.words for line in element.lines])
+        caption = flowed([line.words for line in element.lines], self._vocabulary)
         inner = f"<figcaption>{escape(caption, quote=False)}</figcaption>" if caption else ""
         text = f'<figure><img src="{escape(name)}">{inner}</figure>'
         written = self._block("figure", text, element.boxes)
@@ -164,10 +156,6 @@ class MarkdownWriter:
 def _unmarked_position(position: int, text: str) -> int:
     """Return a position without the link marks before it: each is two characters."""
     return position - 2 * text.count(LINK, 0, position)
-
-
-def _marker(item: Element) -> str:
-    return item.marker.text if item.marker else "-"
 
 
 def _nested(spans: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:

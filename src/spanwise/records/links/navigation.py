@@ -8,7 +8,7 @@ from typing import Any, Final
 from spanwise.documents.document import Block, Document
 from spanwise.native import EDGE
 from spanwise.records.links.text_fragments import text_fragments
-from spanwise.text.visible import shown_code, shown_html, shown_markdown, shown_plain, shown_table
+from spanwise.text.visible import visible_code, visible_html, visible_markdown, visible_plain, visible_table
 
 _ELEMENTS: Final = {
     "paragraph": "p", "list": "li", "table": "tr", "code": "pre", "quote": "blockquote", "figure": "figure",
@@ -49,14 +49,14 @@ def navigation_of(document: Document, block: Block, core: str, url: str | None) 
 def _visible_text(document: Document, block: Block, core: str) -> str:
     kind = block.kind
     if document.metadata.source_type == "text":
-        return shown_plain(core, _FRAGMENT_LENGTH)
+        return visible_plain(core, _FRAGMENT_LENGTH)
     if kind == "code":
-        return shown_code(core, _FRAGMENT_LENGTH)
+        return visible_code(core, _FRAGMENT_LENGTH)
     if kind in {"html", "figure"}:
-        return shown_html(core, _FRAGMENT_LENGTH)
+        return visible_html(core, _FRAGMENT_LENGTH)
     if kind == "table" and not _begins_with_head(document, block, core):
-        return shown_table(core, _FRAGMENT_LENGTH, document.link_labels)
-    return shown_markdown(core, _FRAGMENT_LENGTH, document.link_labels)
+        return visible_table(core, _FRAGMENT_LENGTH, document.link_labels)
+    return visible_markdown(core, _FRAGMENT_LENGTH, document.link_labels)
 
 
 def _begins_with_head(document: Document, table: Block, core: str) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from spanwise.documents.document import BARRIER, Block, Document, Part
-from spanwise.records.links.visible_page import VisibleRun, page_runs, shown_stretches
+from spanwise.records.links.visible_page import VisibleRun, page_runs, visible_runs
 
 _UNSPACED: Final = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
 _TOKEN: Final = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
@@ -142,9 +142,9 @@ class Matches:
     def __init__(self, document: Document) -> None:
         """Split the text into tokens, and the page, if it is known separately from the text."""
         known: dict[str, int] = {}
-        self.text = PageTokens(shown_stretches(document), known)
-        self.page = PageTokens(page_runs(document), known) if document.shown else self.text
-        self._segments = _segments(document, self.text, self.page) if document.shown else []
+        self.text = PageTokens(visible_runs(document), known)
+        self.page = PageTokens(page_runs(document), known) if document.visible else self.text
+        self._segments = _segments(document, self.text, self.page) if document.visible else []
         self._begins = [segment.first for segment in self._segments]
         self._found: dict[int, int] = {}
         self._compared: set[int] = set()
@@ -222,7 +222,7 @@ def _segments(document: Document, text: PageTokens, page: PageTokens) -> list[_S
     """Divide text and page where the locations of blocks and parts are known."""
     anchors: dict[int, int] = {0: 0}  # token of the text: token of the page
     known = set[int]()
-    starts = [run.places[0] for run in page.runs]
+    starts = [run.positions[0] for run in page.runs]
     for start, offset in _anchors(document.blocks):
         token = bisect_left(text.positions, start)
         if offset in known and token not in anchors:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.documents.document import Document
-from spanwise.text.visible import BLOCK_TAG, BOX
+from spanwise.text.visible import BLOCK_TAG, BOX, markdown_options
 
 if TYPE_CHECKING:
     import pyromark
@@ -34,14 +34,14 @@ _HARD_SPACES: Final = re.compile(r"\s+\xa0\s*|\xa0\s+")
 
 
 class VisibleRun(NamedTuple):
-    """A text, and for some of its offsets, in order (`anchors`), their positions in the document (`places`).
+    """A text, and for some of its offsets, in order (`anchors`), their positions in the document.
 
     White space collapses to one space on the page, except in code.
     """
 
     text: str
     anchors: list[int]
-    places: list[int]
+    positions: list[int]
     code: bool
 
 
@@ -101,7 +101,7 @@ class _Page:
         self.add(text[reached:], position + reached)
 
 
-def shown_stretches(document: Document) -> list[VisibleRun]:
+def visible_runs(document: Document) -> list[VisibleRun]:
     """Return the visible runs of a document's rendered text, in order."""
     page = _Page()
     if document.metadata.source_type == "text":
@@ -116,7 +116,7 @@ def shown_stretches(document: Document) -> list[VisibleRun]:
 def page_runs(document: Document) -> list[VisibleRun]:
     """Return the visible runs of the source's own page; positions are those of `text_offset`."""
     page = _Page()
-    for offset, text, code in document.shown:
+    for offset, text, code in document.visible:
         page.code = code
         page.add_parts(text, offset, _LINE_END if code else _NEVER)
         page.edge()
@@ -143,7 +143,11 @@ class _Walk:
         self._markup: list[tuple[str, int]] = []
 
     def run(self) -> None:
-        for event, offset in _events(self._text):
+        import pyromark
+
+        events: Any = pyromark.events_with_range(self._text, options=_options())
+        for event, span in events:
+            offset = span["start"]
             if event == "SoftBreak" and self._position(offset) != self._title_end:
                 self._page.add(" ", self._position(offset))
             elif event.__class__ is str:
@@ -193,13 +197,6 @@ class _Walk:
             page.edge()
 
 
-def _events(text: str) -> Iterator[tuple[Any, int]]:
-    import pyromark
-
-    for event, span in pyromark.events_with_range(text, options=_options()):
-        yield event, span["start"]
-
-
 def _add_html(page: _Page, markup: list[tuple[str, int]]) -> None:
     """Add the text between tags; block tags are edges, and in `<pre>` so is white space that doesn't collapse."""
     source = "".join(text for text, _ in markup)
@@ -247,5 +244,4 @@ def _options() -> pyromark.Options:
     import pyromark
 
     flags = pyromark.Options
-    blocks = flags.ENABLE_TABLES | flags.ENABLE_TASKLISTS | flags.ENABLE_FOOTNOTES | flags.ENABLE_GFM
-    return blocks | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_WIKILINKS | flags.ENABLE_HEADING_ATTRIBUTES
+    return markdown_options() | flags.ENABLE_FOOTNOTES | flags.ENABLE_GFM | flags.ENABLE_HEADING_ATTRIBUTES

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from math import log
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.errors import StoreError
@@ -40,9 +39,7 @@ class PostgresReader:
         self._held = self._snapshot.enter_context(self._connections.within(self._tenant))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close the snapshot."""
         self._held = None
         self._snapshot.close()
@@ -155,7 +152,7 @@ class PostgresReader:
         with self._transaction() as connection:
             query = f"SELECT {_CHUNK} {_FROM} WHERE c.tenant = %s AND {condition}"
             rows = connection.execute(query, (self._tenant, values)).fetchall()
-        return [_stored_chunk(*row) for row in rows]
+        return [_stored_chunk(row) for row in rows]
 
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Return the pairs (from, to) of these documents in which the first links to the second."""
@@ -241,7 +238,8 @@ def _without_nan(rows: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
     return [(key, cosine) for key, cosine in rows if cosine == cosine]
 
 
-def _stored_chunk(key: int, position: int, record: bytes, lead: str, document_id: str, *document: Any) -> StoredChunk:
-    fingerprint, metadata, language, addresses, targets, place = document
-    source = Source(document_id, fingerprint, json_value(metadata), language, tuple(addresses), tuple(targets), place)
-    return StoredChunk(key, document_id, position, json_value(record), lead, source)
+def _stored_chunk(row: tuple[Any, ...]) -> StoredChunk:
+    key, position, record, text_before, document_id, fingerprint, data, language, addresses, targets, location = row
+    metadata = json_value(data)
+    source = Source(document_id, fingerprint, metadata, language, tuple(addresses), tuple(targets), location)
+    return StoredChunk(key, document_id, position, json_value(record), text_before, source)

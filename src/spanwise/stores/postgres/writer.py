@@ -183,22 +183,22 @@ def _document(source: Source) -> tuple[Any, ...]:
     return (
         source.document_id, source.fingerprint, compressed_json(orjson.dumps(dict(metadata))), source.language,
         ANALYSER, list(source.addresses), list(source.targets), list(metadata.get("labels") or ()),
-        metadata.get("space_key"), metadata.get("file_path"), source.place, metadata.get("source_type"),
+        metadata.get("space_key"), metadata.get("file_path"), source.location, metadata.get("source_type"),
         moment(metadata.get("updated_at")),
     )  # fmt: skip
 
 
 def _chunk(entry: Entry, number: int) -> tuple[Any, ...]:
     return (
-        entry.position, entry.chunk_id, entry.parent_id, entry.chunk_type, entry.content_hash, entry.words_hash,
-        record_hash(entry), compressed_json(entry.record), entry.lead, len(entry.terms),
+        entry.position, entry.chunk_id, entry.parent_id, entry.chunk_type, entry.content_hash, entry.terms_hash,
+        record_hash(entry), compressed_json(entry.record), entry.text_before, len(entry.terms),
         _as_tsvector(entry.terms, number),
     )  # fmt: skip
 
 
 def _moved(entry: Entry) -> tuple[Any, ...]:
     values = entry.position, entry.chunk_id, entry.parent_id, entry.chunk_type
-    return *values, record_hash(entry), compressed_json(entry.record), entry.lead
+    return *values, record_hash(entry), compressed_json(entry.record), entry.text_before
 
 
 def _fitting(terms: Sequence[str]) -> Sequence[str]:

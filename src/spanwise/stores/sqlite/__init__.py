@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,11 +55,8 @@ class SqliteStore:
                 rule = f"holds vectors of {stored.name} ({stored.dimension} numbers), not of {model.name}"
                 hint = "index into a new store: the numbers of two models can't be compared"
                 raise StoreError(self._path, rule, hint=hint)
-            connection = connected(self._path, write=True)
-            try:
+            with closing(connected(self._path, write=True)) as connection:
                 yield SqliteWriter(connection, self._path, tenant, model)
-            finally:
-                connection.close()
 
     def tenants(self) -> list[str]:
         """Return the names of all tenants, for administrators."""

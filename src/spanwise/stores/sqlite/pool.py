@@ -45,16 +45,10 @@ class Pool:
         """Yield a connection, and release it afterwards."""
         connection = self.acquire()
         try:
-            with self.store_errors():
+            with store_errors(self.path):
                 yield connection
         finally:
             self.release(connection)
-
-    @contextmanager
-    def store_errors(self) -> Iterator[None]:
-        """Raise errors of SQLite as StoreError."""
-        with store_errors(self.path):
-            yield
 
     def close(self) -> None:
         """Close the idle connections; those in use are closed on release."""

@@ -6,7 +6,6 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -14,6 +13,7 @@ import orjson
 from spanwise.errors import StoreError
 from spanwise.stores.filter_rules import first_moment, last_moment, selective_terms
 from spanwise.stores.sqlite.pool import Matrices, Pool
+from spanwise.stores.sqlite.schema import store_errors
 from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Source, Statistics, StoredChunk
 
 if TYPE_CHECKING:
@@ -37,13 +37,11 @@ class SqliteReader:
     def __enter__(self) -> SqliteReader:
         """Open the snapshot."""
         self._held = self._pool.acquire()
-        with self._pool.store_errors():
+        with store_errors(self._pool.path):
             self._held.execute("BEGIN")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Close the snapshot."""
         held, self._held = self._held, None
         if held is not None:
@@ -54,7 +52,7 @@ class SqliteReader:
         """Yield a connection and the tenant's number; 0, which no tenant has, if it has no documents."""
         connection = self._held or self._pool.acquire()
         try:
-            with self._pool.store_errors():
+            with store_errors(self._pool.path):
                 if connection is not self._held:
                     connection.execute("BEGIN")
                 row = connection.execute("SELECT id FROM tenants WHERE name = ?", (self._tenant,)).fetchone()
@@ -176,9 +174,10 @@ _SOURCES: Final = "SELECT id, document_id, fingerprint, place, source FROM docum
 
 def known_documents(connection: sqlite3.Connection, tenant: int) -> list[DocumentState]:
     """Return a tenant's documents, ordered by id."""
-    fields = ", ".join(DocumentState._fields)
-    rows = connection.execute(f"SELECT {fields} FROM documents WHERE tenant = ? ORDER BY document_id", (tenant,))
-    return [DocumentState(*row) for row in rows]
+    statement = (
+        "SELECT document_id, fingerprint, chunks, file_path, place FROM documents WHERE tenant = ? ORDER BY document_id"
+    )
+    return [DocumentState(*row) for row in connection.execute(statement, (tenant,))]
 
 
 def hash_bytes(name: str) -> bytes | str:
@@ -241,16 +240,16 @@ def _counted(
 def _stored_chunks(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[StoredChunk]:
     wanted = list(dict.fromkeys(row[3] for row in rows))
     sources = {row[0]: _source(row) for row in _batched(connection, f"{_SOURCES} WHERE id IN ({{}})", (), wanted)}
-    for key, _, position, document, lead, record in rows:
-        source = sources[document]
-        yield StoredChunk(key, source.document_id, position, orjson.loads(zlib.decompress(record)), lead, source)
+    for key, _, position, document, text_before, record in rows:
+        source, values = sources[document], orjson.loads(zlib.decompress(record))
+        yield StoredChunk(key, source.document_id, position, values, text_before, source)
 
 
 def _source(row: Any) -> Source:
-    _, document_id, fingerprint, place, data = row
+    _, document_id, fingerprint, location, data = row
     values = orjson.loads(zlib.decompress(data))
     addresses, targets = tuple(values["addresses"]), tuple(values["targets"])
-    return Source(document_id, fingerprint, values["metadata"], values["language"], addresses, targets, place)
+    return Source(document_id, fingerprint, values["metadata"], values["language"], addresses, targets, location)
 
 
 def _conditions(tenant: int, filters: Filters) -> tuple[list[str], list[Any]]:

@@ -115,6 +115,8 @@ def connected(path: str, *, write: bool) -> sqlite3.Connection:
 def _checked(path: str, mode: str, *, write: bool) -> sqlite3.Connection:
     connection = _opened(path, mode)
     try:
+        if mode == "rwc":
+            _create(connection)
         check(connection, path, write=write)
         _tune(connection, write=write)
     except BaseException:
@@ -126,23 +128,19 @@ def _checked(path: str, mode: str, *, write: bool) -> sqlite3.Connection:
 def created(path: str) -> sqlite3.Connection:
     """Create a store; if another process was faster, open that one."""
     with store_errors(path):
-        connection = _opened(path, "rwc")
-        try:
-            connection.execute(f"PRAGMA page_size = {PAGE}")
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("BEGIN IMMEDIATE")
-            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                for statement in _statements(TABLES):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-            connection.execute("COMMIT")
-            check(connection, path, write=True)
-            _tune(connection, write=True)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return _checked(path, "rwc", write=True)
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA page_size = {PAGE}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        for statement in _statements(TABLES):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
 
 
 def is_blank(path: str) -> bool:

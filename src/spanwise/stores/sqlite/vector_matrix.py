@@ -5,14 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from spanwise.embedding import quantized
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_SCALE: Final = 127.0  # the integer for 1.0
 
 
 class VectorBlock(NamedTuple):
@@ -70,7 +70,7 @@ class Matrix:
         """Return the keys with the highest cosines, of some documents, among some keys; None means all."""
         if not self._all or limit <= 0:
             return []
-        query = as_int8(vector)
+        query = quantized(vector)
         scores = np.concatenate([products(query, block.numbers) for block in self._all])
         scores /= self._lengths * _length(query)
         allowed = self._keys > 0
@@ -99,7 +99,7 @@ class Matrix:
         within = rows - self._starts[blocks]
         pairs = zip(blocks.tolist(), within.tolist(), strict=True)
         numbers = np.stack([self._all[block].numbers[row] for block, row in pairs])
-        query = as_int8(vector)
+        query = quantized(vector)
         cosines = products(query, numbers) / (self._lengths[rows] * _length(query))
         return dict(zip(self._keys[rows].tolist(), cosines.tolist(), strict=True))
 
@@ -152,12 +152,6 @@ def _lengths(matrix: NDArray[np.int8]) -> NDArray[np.float32]:
 def integers(data: bytes) -> NDArray[np.int64]:
     """Decode keys."""
     return np.frombuffer(data, dtype="<i8")
-
-
-def as_int8(vector: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Return a vector of length one as small integers."""
-    rounded: NDArray[np.int8] = np.clip(np.rint(np.asarray(vector) * _SCALE), -_SCALE, _SCALE).astype(np.int8)
-    return rounded
 
 
 def products(query: NDArray[np.int8], rows: NDArray[np.int8]) -> NDArray[np.float32]:

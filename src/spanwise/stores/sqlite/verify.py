@@ -65,14 +65,14 @@ def _wrong_contents(connection: sqlite3.Connection) -> Iterator[str]:
     rows = connection.execute(
         "SELECT id, position, chunk_id, record_hash, lead, record FROM chunks JOIN contents ON chunk = id"
     )
-    for key, position, chunk_id, stored_hash, lead, record in rows:
+    for key, position, chunk_id, stored_hash, text_before, record in rows:
         try:
             data = zlib.decompress(record)
             parsed = orjson.loads(data)
         except (zlib.error, ValueError):
             yield f"the record of chunk {key} can't be read"
             continue
-        entry = Entry(data, lead, "", "", hash_hex(chunk_id), None, "", position)
+        entry = Entry(data, text_before, "", "", hash_hex(chunk_id), None, "", position)
         if record_hash(entry) != hash_hex(stored_hash) or parsed.get("chunk_id") != hash_hex(chunk_id):
             yield f"the record of chunk {key} is not the one that was written"
 

@@ -128,7 +128,7 @@ class SqliteWriter:
     def _write_source(self, tenant: int, change: StoreChange) -> int:
         source, metadata = change.source, change.source.metadata
         values = (
-            source.fingerprint, ANALYSER, metadata.get("file_path"), source.place, metadata.get("source_type"),
+            source.fingerprint, ANALYSER, metadata.get("file_path"), source.location, metadata.get("source_type"),
             metadata.get("space_key"), moment(metadata.get("updated_at")), _encoded_source(source),
         )  # fmt: skip
         named = "INSERT OR IGNORE INTO documents (tenant, document_id, fingerprint, chunks, analyser, source)"
@@ -155,13 +155,13 @@ class SqliteWriter:
             "record_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 tenant, document, entry.position, len(numbers), entry.chunk_type, hash_bytes(entry.chunk_id),
-                hash_bytes(entry.content_hash), hash_bytes(entry.words_hash), hash_bytes(record_hash(entry)),
+                hash_bytes(entry.content_hash), hash_bytes(entry.terms_hash), hash_bytes(record_hash(entry)),
             ),
         ).lastrowid  # fmt: skip
         assert key is not None  # a row was inserted
         self._connection.execute(
             "INSERT INTO contents (chunk, lead, record) VALUES (?, ?, ?)",
-            (key, entry.lead, zlib.compress(entry.record, _COMPRESSION)),
+            (key, entry.text_before, zlib.compress(entry.record, _COMPRESSION)),
         )
         if numbers:
             data = struct.pack(f"<{len(numbers)}I", *numbers)
@@ -178,13 +178,13 @@ class SqliteWriter:
             "record_hash = ? WHERE id = ? AND document = ?",
             (
                 entry.position, entry.chunk_type, hash_bytes(entry.chunk_id), hash_bytes(entry.content_hash),
-                hash_bytes(entry.words_hash), hash_bytes(record_hash(entry)), key, document,
+                hash_bytes(entry.terms_hash), hash_bytes(record_hash(entry)), key, document,
             ),
         )  # fmt: skip
         if found.rowcount:
             self._connection.execute(
                 "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?",
-                (entry.lead, zlib.compress(entry.record, _COMPRESSION), key),
+                (entry.text_before, zlib.compress(entry.record, _COMPRESSION), key),
             )
 
     def _add_vector(self, document: int, key: int, vector: bytes) -> None:

@@ -106,10 +106,7 @@ def shortened(term: str) -> str:
 
 @cache
 def _term_cache(language: str) -> _TermCache:
-    def analysed(token: str) -> Iterator[str]:
-        return (term_of(part, language) for part in parts_of(token))
-
-    return _TermCache(analysed)
+    return _TermCache(lambda token: (term_of(part, language) for part in parts_of(token)))
 
 
 def _known(language: str | None) -> str:

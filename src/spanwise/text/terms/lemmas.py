@@ -210,7 +210,9 @@ def _starts(entries: bytes) -> Iterator[tuple[int, bytes]]:
 
     There are millions of entries, so the usual case (numbers of one byte) is read inline.
     """
-    count, offset = _header(entries)
+    if not entries.startswith(_FORMAT):
+        raise _UnknownListError
+    count, offset = _number(entries, len(_FORMAT))
     form, end, number, since = b"", len(entries), 0, _ENTRIES_A_BLOCK
     while offset < end:
         entry = offset
@@ -260,10 +262,3 @@ def _number(entries: bytes, offset: int) -> tuple[int, int]:
         offset, shift = offset + 1, shift + 7
         number |= (entries[offset] & (_MORE - 1)) << shift
     return number, offset + 1
-
-
-def _header(entries: bytes) -> tuple[int, int]:
-    """Read the number of entries and the offset of the first."""
-    if entries[: len(_FORMAT)] != _FORMAT:
-        raise _UnknownListError
-    return _number(entries, len(_FORMAT))
