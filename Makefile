@@ -75,7 +75,7 @@ $(SPECS)/ready: .venv/ready
 BROWSER := chromium fonts-dejavu-core fonts-noto-cjk
 browser:
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! dpkg -s $(BROWSER) >/dev/null 2>&1; then \
-		apt-get update && apt-get install -y --no-install-recommends $(BROWSER); fi
+		(apt-get update && apt-get install -y --no-install-recommends $(BROWSER)) || echo "$(BROWSER): not installed"; fi
 
 clean:
 	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build src/spanwise/native/*.so

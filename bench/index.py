@@ -28,7 +28,7 @@ from spanwise.pipeline.chunk import chunk
 from spanwise.readers import read
 from spanwise.records.record import records_of
 from spanwise.stores import open_store
-from spanwise.stores.values import Entry, Filters, Model, Source, StoreChange
+from spanwise.stores.values import Entry, Filters, Model, StoreChange, StoredDocument
 from spanwise.text.terms import document_terms
 
 RESULTS = Path(__file__).parent / "results"
@@ -51,7 +51,7 @@ def made_documents(number: int, chance: np.random.Generator) -> Iterator[StoreCh
         small = np.rint(rows * 127).astype(np.int8)
         entries = (_entry(document, n, NAMES[words[n]].tolist(), small[n]) for n in range(CHUNKS))
         metadata = {"file_path": f"docs/{document}.md", "labels": ["all"], "space_key": f"S{document % 5}"}
-        yield StoreChange(Source(f"d{document}", "1", metadata), tuple(entries))
+        yield StoreChange(StoredDocument(f"d{document}", "1", metadata), tuple(entries))
 
 
 def _entry(document: int, position: int, terms: list[str], vector: Any) -> Entry:
@@ -143,7 +143,7 @@ def stages(folder: Path, most: int) -> dict[str, float]:
         spent["read"] += time.process_time() - begun
         begun = time.process_time()
         made = chunk(document)
-        records = [(record, orjson.dumps(record)) for record in records_of(made[0]._run)] if made else []
+        records = [(record, orjson.dumps(record)) for record in records_of(made.run)]
         spent["chunk and record"] += time.process_time() - begun
         chunks += len(records)
         texts = [record["full_text"] for record, _ in records]

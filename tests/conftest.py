@@ -25,7 +25,7 @@ DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "cli" / "demo" / "doc
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Report in one line which tests could not run on this machine, and what to install."""
-    skipped = {report.longrepr[2] for report in terminalreporter.stats.get("skipped", [])}
+    skipped = {str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])}
     missing = missing_for_browser_tests()
     if any(missing and missing in reason for reason in skipped):
         packages = "chromium fonts-dejavu-core fonts-noto-cjk"

@@ -23,10 +23,10 @@ from spanwise.stores.values import (
     Filters,
     Keyed,
     Model,
-    Source,
     Statistics,
     StoreChange,
     StoredChunk,
+    StoredDocument,
     record_hash,
 )
 
@@ -53,7 +53,7 @@ class Row:
 class MemoryTenant:
     """The documents of one tenant, for reading and writing."""
 
-    sources: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, StoredDocument] = field(default_factory=dict)
     rows: dict[int, Row] = field(default_factory=dict)
 
     def __enter__(self) -> MemoryTenant:

@@ -15,7 +15,7 @@ from spanwise.documents.document import Document
 from spanwise.embedding import quantized
 from spanwise.indexing.entries import entries_of
 from spanwise.stores import Store
-from spanwise.stores.values import Model, Source, StoreChange
+from spanwise.stores.values import Model, StoreChange, StoredDocument
 from spanwise.text.languages import document_language
 
 
@@ -62,7 +62,7 @@ def stored(
                 entries = tuple(replace(entry, vector=one if entry.terms else None) for entry, one in made_of)
             name = document.document_id
             targets = tuple((links or {}).get(name, ()))
-            source = Source(name, "", document.metadata.to_dict(), language, (name,), targets)
+            source = StoredDocument(name, "", document.metadata.to_dict(), language, (name,), targets)
             writer.commit([StoreChange(source, added=entries)])
     return store
 

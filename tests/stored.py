@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from spanwise.embedding import quantized
-from spanwise.stores.values import Entry, Model, Source, StoreChange
+from spanwise.stores.values import Entry, Model, StoreChange, StoredDocument
 
 MODEL = Model("of-words", 16)
 
@@ -73,9 +73,9 @@ def parent_entry(text: str, position: int, name: str) -> Entry:
     return Entry(record, "", hashed(f"parent {text}"), "", chunk_id, None, "mixed", position)
 
 
-def source(name: str, fingerprint: str = "1", links: Sequence[str] = (), **metadata: Any) -> Source:
+def source(name: str, fingerprint: str = "1", links: Sequence[str] = (), **metadata: Any) -> StoredDocument:
     known = {"document_id": name, "file_path": f"docs/{name}.md", "labels": [], **metadata}
-    return Source(name, fingerprint, known, "en", (f"file:{name}",), tuple(links), f"/home/docs/{name}.md")
+    return StoredDocument(name, fingerprint, known, "en", (f"file:{name}",), tuple(links), f"/home/docs/{name}.md")
 
 
 def document(name: str, *texts: str, vectors: bool = True, **metadata: Any) -> StoreChange:

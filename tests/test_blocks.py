@@ -159,7 +159,7 @@ def test_check_knows_the_size_of_cores() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("unit", ["- a\n", "a\n\n", "# a\n\n", "a. "])
+@pytest.mark.parametrize("unit", ["- a\n", "a\n\n", "# a\n\n"])
 @pytest.mark.parametrize("options", [{}, {"max_tokens": 1_000_000, "overlap_tokens": 400_000}, {"max_tokens": 16}])
 def test_many_tiny_leaves(unit: str, options: dict[str, int]) -> None:
     def work(leaves: int) -> None:

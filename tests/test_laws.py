@@ -109,9 +109,13 @@ def test_laws_on_hostile_text(name: str, strategy: str, tokenizer: str, word_pie
         checked(HOSTILE[name](3000), "markdown", strategy, size, options)
 
 
+NOT_COUNTED = {"spaces", "newlines", "nested list", "huge heading", "definitions", "one figure"}
+"""Texts that cost the same lines at any size, or have a size of their own: for these there are the megabytes below."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [name for name in HOSTILE if name not in NOT_COUNTED])
 def test_work_grows_with_the_text(name: str, strategy: str) -> None:
     options: dict[str, Any] = {"max_tokens": 24, **({"parent_tokens": 96} if strategy == "hierarchical" else {})}
 

@@ -940,7 +940,14 @@ GROWING: dict[str, Callable[[int], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", GROWING)
+IN_C = {
+    "comment marks", "odd comment marks", "open links", "open links with hashes", "open and one close", "embeds",
+    "closing brackets", "hashes", "highlights",
+}  # fmt: skip
+"""What one pattern reads: only megabytes show how that grows."""
+
+
+@pytest.mark.parametrize("name", [name for name in GROWING if name not in IN_C])
 def test_work_grows_with_the_text(name: str) -> None:
     text = GROWING[name]
     assert_linear(lambda size: chunk_both_ways(text(size)), 4_000)

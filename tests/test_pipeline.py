@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pickle
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import pytest
 import spanwise
 from spanwise import Chunks, Document, IndexEvent, IndexReport, OptionError, SourceItem, UnreadableError
 from spanwise.cli import main
+from spanwise.readers import ReadOptions
 from stored import WordEmbedder
 
 PAGE = "# Trips\n\nBook trips in the portal.\n\n## Rates\n\nThe daily rate is 41 euros.\n"
@@ -118,6 +122,16 @@ def test_outcomes_are_in_order_with_failures(folder: Path) -> None:
 def test_processes_make_no_difference(folder: Path) -> None:
     alone, together = (list(spanwise.chunk_files("docs", "fixed", jobs=jobs, max_tokens=64)) for jobs in (1, 2))
     assert [outcome.value for outcome in alone] == [outcome.value for outcome in together]
+    assert counts(index("docs", jobs=2)) == {"added": 3}
+    assert counts(index("docs")) == {"unchanged": 3}
+
+
+@pytest.mark.process
+def test_a_script_needs_no_guard(folder: Path) -> None:
+    script = "import spanwise\nprint(spanwise.index('docs', 'x.db', embedder=None, jobs=2).added)\n"
+    (folder / "script.py").write_text(script, encoding="utf-8")
+    done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("3\n", "")
 
 
 def test_what_the_command_writes_is_what_the_function_yields(folder: Path) -> None:
@@ -129,15 +143,28 @@ def test_what_the_command_writes_is_what_the_function_yields(folder: Path) -> No
 @pytest.mark.parametrize("sources", [5, [5], [None]])
 def test_what_is_no_source_is_refused(sources: Any, folder: Path) -> None:
     with pytest.raises(OptionError, match="sources"):
-        list(spanwise.chunk_files(sources))
+        next(spanwise.chunk_files(sources))
 
 
 def test_wrong_options_are_refused_before_any_work(folder: Path) -> None:
-    for more in ({"max_tokens": 3}, {"strategy": "zzz"}, {"tokenizer": "none.json"}, {"wrong": 1}):
+    shared: list[dict[str, Any]] = [
+        {"max_tokens": 3}, {"strategy": "zzz"}, {"tokenizer": "none.json"}, {"wrong": 1}, {"jobs": "x"}, {"jobs": -1},
+    ]  # fmt: skip
+    for more in (*shared, {"dialect": "zzz"}):
         with pytest.raises(OptionError):
-            list(spanwise.chunk_files("docs", **more))
+            spanwise.chunk_files("docs", **more)
+    for more in (*shared, {"embedder": "zzz"}, {"embedder": 5}, {"tenant": 5}):
         with pytest.raises(OptionError):
             index("docs", **more)
+        assert not Path("s.db").exists()
+    with pytest.raises(OptionError, match="store"):
+        index("docs", 5)
+
+
+def test_no_secret_is_shown(folder: Path) -> None:
+    (outcome,) = spanwise.chunk_files("docs/a.md")
+    hidden = outcome.job._replace(reading=ReadOptions(password="geheim"))
+    assert "geheim" not in repr(outcome._replace(job=hidden))
 
 
 # ── index ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -155,7 +182,8 @@ def test_a_folder_is_indexed_and_only_changes_are_done_again(folder: Path) -> No
     assert hit.document_id == index("docs/a.md").documents[0].document_id
 
 
-def test_the_command_and_the_function_write_the_same_store(folder: Path) -> None:
+def test_the_command_and_the_function_write_the_same_store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.indexing.writer._SECONDS", float("inf"))  # only counts decide when to commit
     index("docs", "python.db")
     assert main(["index", "docs", "--store", "command.db", "--embedder", "none", "-q"]) == 0
     dumps = []
@@ -179,13 +207,55 @@ def test_documents_from_anywhere_are_indexed(folder: Path) -> None:
     changed = [spanwise.read_text("Two wolves.", document_id="two")]
     assert counts(index(changed)) == {"changed": 1}
     assert counts(index(iter(()))) == {}
-    assert len(spanwise.open_store("s.db").reading("").documents()) == 3  # type: ignore[arg-type]
+    with closing(spanwise.open_store(Path("s.db"))) as store:
+        assert len(list(store.reading("").documents())) == 3
 
 
-def test_items_of_an_own_source_are_indexed(folder: Path) -> None:
-    item = SourceItem("mail/1", format="markdown", data=b"# Mail\n\nA fox.", metadata={"document_id": "mail/1"})
+MAIL = SourceItem("mail/1", format="markdown", data=b"# Mail\n\nA fox.")
+
+
+@pytest.mark.parametrize("known", [
+    {"metadata": {"document_id": "7"}}, {"metadata": {"source_url": "https://a.example/7"}}, {"location": "imap:7"},
+    {"location": "s3://b/7.md", "metadata": {"file_path": "s3://b/7.md"}},
+])  # fmt: skip
+def test_items_of_an_own_source_are_recognised(known: dict[str, Any], folder: Path) -> None:
+    item = replace(MAIL, **known)
     assert counts(index([item])) == {"added": 1}
     assert counts(index([item])) == {"unchanged": 1}
+    assert counts(index("docs")) == {"added": 3}  # nothing of another source is deleted with a folder
+    titled = replace(item, metadata={**item.metadata, "title": "Other"})
+    assert counts(index([titled])) == {"changed": 1}
+    changed = index([replace(item, data=b"# Mail\n\nA wolf.")])
+    assert counts(changed) in ({"changed": 1}, {"added": 1, "deleted": 1})
+    assert [hit.normalized_text for hit in spanwise.search("mail fox wolf", "s.db", embedder=None)] == ["A wolf."]
+
+
+def test_an_own_source_may_fail_in_any_way(folder: Path) -> None:
+    class Cloud(SourceItem):
+        def fetch(self) -> bytes:
+            raise KeyError("no such object")
+
+    report = index([Cloud("s3://b/1.md", location="s3://b/1.md"), "docs/a.md"])
+    assert counts(report) == {"added": 1, "failed": 1}
+    assert "no such object" in str(report.documents[0].error)
+
+
+def test_what_was_listed_before_a_source_fails_is_indexed(folder: Path) -> None:
+    def broken() -> Iterator[str]:
+        yield "docs/a.md"
+        raise RuntimeError("the queue is gone")
+
+    with pytest.raises(RuntimeError, match="the queue is gone"):
+        index(broken())
+    assert counts(index("docs/a.md")) == {"unchanged": 1}
+
+
+def test_a_document_keeps_the_location_of_its_file(folder: Path) -> None:
+    index("docs")
+    document = spanwise.read("docs/a.md", document_id=index("docs/a.md").documents[0].document_id)
+    assert counts(index([document])) == {"changed": 1}
+    (folder / "docs" / "a.md").unlink()
+    assert counts(index("docs")) == {"unchanged": 2, "deleted": 1}
 
 
 def test_a_bad_file_fails_alone(folder: Path) -> None:
@@ -209,9 +279,10 @@ def test_a_tenant_sees_its_own_documents(folder: Path) -> None:
     assert [hit.document_id for hit in spanwise.search("fox", "s.db", tenant="other", embedder=None)] == ["fox"]
     assert not spanwise.search("fox", "s.db", tenant="acme", embedder=None)
     theirs = spanwise.read_text("A fox.", document_id="fox", tenant_id="acme")
-    report = index([theirs], tenant="other")
-    assert counts(report) == {"failed": 1}
-    assert "tenant" in str(report.documents[0].error)
+    for source in (theirs, replace(MAIL, metadata={"document_id": "m", "tenant_id": "acme"})):
+        report = index([source], tenant="other")
+        assert counts(report) == {"failed": 1}
+        assert "tenant" in str(report.documents[0].error)
 
 
 def test_progress_is_reported_in_events(folder: Path) -> None:
@@ -222,6 +293,29 @@ def test_progress_is_reported_in_events(folder: Path) -> None:
     assert last["read"] == ("read", 3, 3)
     assert {name: last[name].done for name in ("chunk", "embed", "write")} == {"chunk": 6, "embed": 2, "write": 6}
     assert report.embedded == 2  # equal texts are embedded once
+    events.clear()
+    index("docs", embedder=embedder, progress=events.append)
+    assert events == [("read", 0, 0)]
+
+
+def test_the_total_is_unknown_while_a_source_is_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.indexing.index._AT_ONCE", 2)
+    events: list[IndexEvent] = []
+    documents = (spanwise.read_text(f"Number {number}.", document_id=str(number)) for number in range(5))
+    index(documents, progress=events.append)
+    read = [(event.done, event.total) for event in events if event.stage == "read"]
+    assert read == [(1, None), (2, None), (3, None), (4, None), (4, 5), (5, 5)]
+
+
+@pytest.mark.server
+def test_limits_of_a_model_hold_for_the_whole_run(folder: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.indexing.index._AT_ONCE", 2)
+    texts = ["\n\n".join(f"Sentence {number} of {name}." for number in range(8)) for name in "abcdef"]
+    documents = [spanwise.read_text(text, document_id=str(number)) for number, text in enumerate(texts)]
+    report = index(documents, strategy="smart", max_calls=1)
+    assert counts(report) == {"added": 6}
+    # the five that fell back to `structure` are tried again
+    assert counts(index(documents, strategy="smart", max_calls=1)) == {"changed": 5, "unchanged": 1}
 
 
 def test_an_open_store_stays_open(folder: Path) -> None:
@@ -235,14 +329,14 @@ def test_an_open_store_stays_open(folder: Path) -> None:
 
 def test_a_file_is_fetched_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched: list[str] = []
-    usual = SourceItem.fetch
+    usual = Path.open
 
-    def counted(item: SourceItem) -> bytes:
-        if item.data is None:
-            fetched.append(item.name)
-        return usual(item)
+    def counted(path: Path, *arguments: Any, **more: Any) -> Any:
+        if path.suffix == ".md" and "rb" in (*arguments, *more.values()):
+            fetched.append(path.as_posix())
+        return usual(path, *arguments, **more)
 
-    monkeypatch.setattr(SourceItem, "fetch", counted)
+    monkeypatch.setattr(Path, "open", counted)
     index("docs")
     assert fetched == ["docs/a.md", "docs/b.md", "docs/c.md"]
     fetched.clear()

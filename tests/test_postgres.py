@@ -13,7 +13,7 @@ from servers import database
 from spanwise import MissingExtraError, StoreError
 from spanwise.stores import open_store
 from spanwise.stores.postgres import PostgresStore, open_postgres, schema
-from spanwise.stores.values import Entry, Filters, Model, Source, StoreChange
+from spanwise.stores.values import Entry, Filters, Model, StoreChange, StoredDocument
 
 pytestmark = pytest.mark.server
 
@@ -40,7 +40,7 @@ def entry(text: str, position: int = 0, vector: bytes | None = None) -> Entry:
 def put(store: PostgresStore, tenant: str, document_id: str, *texts: str, model: Model | None = None) -> None:
     entries = tuple(entry(text, number) for number, text in enumerate(texts))
     with store.writing(tenant, model) as writer:
-        writer.commit([StoreChange(Source(document_id, "1", {}), added=entries)])
+        writer.commit([StoreChange(StoredDocument(document_id, "1", {}), added=entries)])
 
 
 def test_a_statement_that_names_no_tenant_sees_nothing(store: PostgresStore) -> None:
@@ -126,7 +126,7 @@ def test_a_writer_that_was_cut_off_leaves_no_lock(store: PostgresStore, address:
 
 def test_a_commit_that_fails_leaves_nothing(store: PostgresStore) -> None:
     put(store, "", "a", "old words")
-    broken = StoreChange(Source("a", "2", {}), added=(entry("new words", 1), entry("nul \0 word", 2)))
+    broken = StoreChange(StoredDocument("a", "2", {}), added=(entry("new words", 1), entry("nul \0 word", 2)))
     with pytest.raises(StoreError), store.writing("", None) as writer:
         writer.commit([broken])
     reader = store.reading("")

@@ -29,7 +29,7 @@ from spanwise.text.tokens import Tokenizer, tokenizer_of
 
 __all__ = ["RULES", "WARNINGS", "CheckSettings", "Checker", "Finding", "check"]
 
-Source = Callable[[Record], Document | None]
+DocumentLookup = Callable[[Record], Document | None]
 """Returns the document of a record, or None if there is none. A SpanwiseError that it raises becomes a finding."""
 
 
@@ -77,7 +77,10 @@ class Checker:
     """A checker of the records of a file, in order."""
 
     def __init__(
-        self, settings_for: Callable[[Record], CheckSettings], source: Source | None = None, dialect: str | None = None
+        self,
+        settings_for: Callable[[Record], CheckSettings],
+        source: DocumentLookup | None = None,
+        dialect: str | None = None,
     ) -> None:
         """Check each record with its own settings, and against its source if there is one."""
         self._settings_for, self._source, self._dialect = settings_for, source, dialect

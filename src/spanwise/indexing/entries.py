@@ -19,9 +19,9 @@ from spanwise.pipeline.jobs import Job
 from spanwise.pipeline.process import Chunked
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
-from spanwise.stores.values import Entry, Source
+from spanwise.stores.values import Entry, StoredDocument
 from spanwise.text.terms import ANALYSER, document_terms
-from spanwise.text.tokens import TOKENIZERS
+from spanwise.text.tokens import TOKENIZERS, Tokenizer
 
 INDEXING: Final = "2"
 """Raised when other entries are made of the same file: everything is indexed again then."""
@@ -34,7 +34,7 @@ _USUAL_TEXT_BEFORE: Final = "\n\n"
 class StoreEntries(NamedTuple):
     """A document as a store takes it."""
 
-    source: Source
+    source: StoredDocument
     entries: tuple[Entry, ...] = ()
 
 
@@ -55,7 +55,7 @@ class EntryEncoder:
         if run.notes:  # a proposal failed: it is tried again the next time
             fingerprint += "?"
         addresses, targets = addresses_of(metadata, location), targets_of(metadata, location)
-        source = Source(document.document_id, fingerprint, metadata, language, addresses, targets, location)
+        source = StoredDocument(document.document_id, fingerprint, metadata, language, addresses, targets, location)
         return StoreEntries(source, entries)
 
 
@@ -65,9 +65,9 @@ def fingerprint_of(job: Job, data: bytes, embedder: str) -> str:
 
     item, settings, reading = job.item, job.settings, job.reading
     deciding = (
-        INDEXING, __version__, ANALYSER, settings.strategy, _tokenizer(settings.tokenizer),
+        INDEXING, __version__, ANALYSER, settings.strategy, _tokenizer_name(settings.tokenizer),
         _distinctive(settings.options), dict(settings.metadata), item.format, reading.keep_all, reading.figures,
-        item.metadata.get("file_path"), item.location, embedder,
+        dict(item.metadata), item.location, embedder,
     )  # fmt: skip
     digest = hashlib.blake2b(data, digest_size=16)
     digest.update(orjson.dumps(deciding, option=orjson.OPT_SORT_KEYS, default=str))
@@ -79,12 +79,18 @@ def document_bytes(document: Document) -> bytes:
     import orjson
 
     known = orjson.dumps(document.metadata.to_dict(), option=orjson.OPT_SORT_KEYS, default=str)
-    return b"\n".join([document.text.encode(), known, repr((document.blocks, document.pages)).encode()])
+    return b"\n".join(
+        [document.text.encode("utf-8", "surrogatepass"), known, repr((document.blocks, document.pages)).encode()]
+    )
 
 
 def _distinctive(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options that decide which chunks there are: not a model's key, nor what it may cost."""
     return {name: value for name, value in options.items() if name not in ENDPOINT_OPTIONS or name in _CHOOSING_MODEL}
+
+
+def _tokenizer_name(tokenizer: str | Tokenizer) -> str:
+    return _tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer.name
 
 
 @cache

@@ -32,6 +32,10 @@ class Names:
         self._tops = [*_tops(self._by_location.values()), location_of(".").rstrip("/") + "/"]
         self._folders: dict[str, str] = {}
 
+    def known_at(self, location: str) -> DocumentState | None:
+        """Return the document that was indexed from a location."""
+        return self._by_location.get(location)
+
     def name(self, file: str) -> Named:
         """Return the name of a file."""
         location = location_of(file, self._folders)

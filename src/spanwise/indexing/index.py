@@ -5,24 +5,26 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from spanwise.chunking.proposers import Proposer
+from spanwise.documents.document import derived_document_id
 from spanwise.embedding import Embedder, embedder_of
 from spanwise.errors import OptionError, SpanwiseError
-from spanwise.indexing.entries import EntryEncoder, document_bytes, fingerprint_of
+from spanwise.indexing.entries import EntryEncoder, StoreEntries, document_bytes, fingerprint_of
 from spanwise.indexing.identity import Names, gone
 from spanwise.indexing.writer import DocumentReport, IndexWriter
-from spanwise.pipeline.jobs import Job, proposer_for
-from spanwise.pipeline.process import process_all
+from spanwise.pipeline.jobs import Job, checked_workers, proposer_for
+from spanwise.pipeline.process import Outcome, process_all
 from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
+from spanwise.sources.item import FileItem, SourceItem
 from spanwise.sources.listing import Listing, Source
 from spanwise.stores import Store, StoreWriter, opened
 from spanwise.stores.values import DEFAULT_TENANT, DocumentState, Model
+from spanwise.text.tokens import Tokenizer
 
 _AT_ONCE: Final = 1_000  # source items that are planned together
 _KEPT_BYTES: Final = 1 << 28  # of changed files that are kept between the comparison and the reading
@@ -68,7 +70,7 @@ def index(
     tenant: str | None = None,
     embedder: str | Embedder | None = "auto",
     strategy: str | None = None,
-    tokenizer: str | os.PathLike[str] = "cl100k",
+    tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
     jobs: int = 1,
     progress: Callable[[IndexEvent], None] | None = None,
     wait: float = 10.0,
@@ -81,20 +83,38 @@ def index(
     `options` are those of the strategy; `jobs` is the number of processes; `wait` is the number of seconds to wait for
     another writer.
     """
-    metadata = {} if tenant is None else {"tenant_id": tenant}
-    settings = settings_from(strategy, tokenizer, options, metadata)
-    listing, reports = Listing(sources, has_reader), list[DocumentReport]()
-    with opened(store, create=True) as target:
+    if tenant is not None and not isinstance(tenant, str):
+        raise OptionError("tenant", "must be a string", value=tenant)
+    settings = settings_from(strategy, tokenizer, options, {} if tenant is None else {"tenant_id": tenant})
+    listing, reports, workers = Listing(sources, has_reader), list[DocumentReport](), checked_workers(jobs)
+    if embedder != "auto":
+        embedder = embedder_for(embedder, None)  # a wrong name leaves no empty store behind
+    with opened(store, create=True) as target, ExitStack() as stack:
         chosen = embedder_for(embedder, target.model())
-        with target.writing(tenant or DEFAULT_TENANT, _model(chosen), wait) as writer:
-            run = IndexRun(writer, chosen, progress=progress)
-            items = iter(listing)
-            while some := [Job(item, settings) for item in islice(items, _AT_ONCE)]:
-                plan = run.plan(_for_tenant(job, tenant) for job in some)
-                with proposer_for(plan.jobs) as proposer:
-                    reports += run.write(plan, jobs, proposer)
-            reports += run.remove(listing.paths, [error.subject for error in listing.failed])
+        writer = stack.enter_context(target.writing(tenant or DEFAULT_TENANT, _model(chosen), wait))
+        run, proposer = IndexRun(writer, chosen, progress=progress), None
+        for some, is_last in _batches(listing, _AT_ONCE):
+            plan = run.plan((_for_tenant(Job(item, settings), tenant) for item in some), is_last=is_last)
+            if proposer is None and any(job.asks_model for job in plan.jobs):
+                proposer = stack.enter_context(proposer_for(plan.jobs))  # one for the run, so that its limits hold
+            reports += run.write(plan, workers, proposer)
+        reports += run.remove(listing.paths, [error.subject for error in listing.failed])
     return _report(reports, dict(listing.passed_over))
+
+
+def _batches(items: Iterable[SourceItem], size: int) -> Iterator[tuple[list[SourceItem], bool]]:
+    """Yield items in batches, and whether a batch is the last; what the source raises is raised after its items."""
+    batch: list[SourceItem] = []
+    try:
+        for item in items:
+            if len(batch) == size:
+                yield batch, False
+                batch = []
+            batch.append(item)
+    except BaseException:
+        yield batch, False
+        raise
+    yield batch, True
 
 
 class IndexRun:
@@ -111,13 +131,13 @@ class IndexRun:
         self._known = writer.known()
         self._names = Names(self._known.values())
         self._embedder = embedder.name if embedder else ""
-        self._writer = IndexWriter(writer, embedder, dry=dry, stage=self._advance)
+        self._writer = IndexWriter(writer, embedder, known=self._known, dry=dry, stage=self._advance)
         self._progress = progress
         self._done: Counter[str] = Counter()
-        self._total = 0
+        self._planned, self._all_planned = 0, False
         self._locations: set[str] = set()
 
-    def plan(self, jobs: Iterable[Job]) -> IndexPlan:
+    def plan(self, jobs: Iterable[Job], *, is_last: bool = True) -> IndexPlan:
         """Name the documents, and separate those that did not change; each file is fetched once."""
         work: list[Job] = []
         unchanged: list[DocumentReport] = []
@@ -132,13 +152,16 @@ class IndexRun:
             if data is not None and named.item.document is None and (kept := kept + len(data)) <= _KEPT_BYTES:
                 named = named._replace(item=replace(named.item, data=data))
             work.append(named)
-        self._total += len(work)
+        self._planned += len(work)
+        self._all_planned = is_last
+        if is_last:
+            self._advance("read", 0)
         return IndexPlan(work, unchanged)
 
     def write(self, plan: IndexPlan, workers: int, proposer: Proposer | None = None) -> Iterator[DocumentReport]:
         """Process and write what changed, and yield a report on each document when it is safe in the store."""
         outcomes = process_all(plan.jobs, EntryEncoder(self._embedder), workers, proposer)
-        return self._writer.write(plan.unchanged, outcomes)
+        return self._writer.write(plan.unchanged, map(self._read, outcomes))
 
     def gone(self, paths: Iterable[str], unseen: Iterable[str]) -> list[DocumentState]:
         """Return the stored documents whose files lay in `paths` and are gone; `unseen` couldn't be listed."""
@@ -153,26 +176,42 @@ class IndexRun:
         item = job.item
         if item.error is not None:
             return job, None
-        if item.document is not None or "file_path" not in item.metadata:
-            return job, self._known.get(item.name)
-        name = self._names.name(item.name)
-        self._locations.add(name.location)
-        metadata = {**item.metadata, "file_path": name.file_path}
-        return job._replace(item=replace(item, location=name.location, metadata=metadata)), name.known
+        if isinstance(item, FileItem):
+            name = self._names.name(item.name)
+            self._locations.add(name.location)
+            metadata = {**item.metadata, "file_path": name.file_path}
+            return job._replace(item=replace(item, location=name.location, metadata=metadata)), name.known
+        known = self._names.known_at(item.location) if item.location else self._known.get(_document_id(item))
+        if known and item.document is not None:  # a document that was a file keeps its location
+            item = replace(item, location=known.location)
+        return job._replace(item=item), known
 
-    def _advance(self, stage: str, chunks: int) -> None:
-        if stage == "chunk":
-            self._report_progress("read", 1, self._total)
-        self._report_progress(stage, chunks, None)
+    def _read(self, outcome: Outcome[StoreEntries]) -> Outcome[StoreEntries]:
+        self._advance("read", 1)
+        return outcome
 
-    def _report_progress(self, stage: str, amount: int, total: int | None) -> None:
+    def _advance(self, stage: str, amount: int) -> None:
         self._done[stage] += amount
         if self._progress:
+            total = self._planned if stage == "read" and self._all_planned else None
             self._progress(IndexEvent(stage, self._done[stage], total))
+
+
+def _document_id(item: SourceItem) -> str:
+    """Return the id that an item's document will have; "" if that depends on its content."""
+    if item.document is not None:
+        return item.document.document_id
+    metadata = item.metadata
+    if metadata.get("document_id"):
+        return str(metadata["document_id"])
+    named = metadata.get("source_url") or metadata.get("file_path")
+    return derived_document_id(metadata, "") if named else ""
 
 
 def embedder_for(chosen: str | Embedder | None, model: Model | None) -> Embedder | None:
     """Return the chosen embedder; for `auto` that of the store's vectors, else the default one if it is installed."""
+    if chosen is not None and not isinstance(chosen, str) and not hasattr(chosen, "embed"):
+        raise OptionError("embedder", "must be a name, an embedder, or None", value=type(chosen).__name__)
     if chosen != "auto":
         return embedder_of(None if chosen == "none" else chosen)
     if model is None:
@@ -202,22 +241,22 @@ def _model(embedder: Embedder | None) -> Model | None:
 
 def _for_tenant(job: Job, tenant: str | None) -> Job:
     """Return a job whose document belongs to the tenant; one of another tenant fails."""
-    document = job.item.document
-    if document is None or document.metadata.tenant_id == tenant:
+    item = job.item
+    own = item.metadata.get("tenant_id") if item.document is None else item.document.metadata.tenant_id
+    if own == tenant or (own is None and item.document is None):
         return job
-    if document.metadata.tenant_id is None:
-        document = replace(document, metadata=replace(document.metadata, tenant_id=tenant))
-        return job._replace(item=replace(job.item, document=document))
+    if own is None and item.document is not None:
+        document = replace(item.document, metadata=replace(item.document.metadata, tenant_id=tenant))
+        return job._replace(item=replace(item, document=document))
     rule = f"is the tenant of this document, but it is indexed for {tenant or 'the tenant without a name'}"
-    error = OptionError("tenant_id", rule, value=document.metadata.tenant_id)
-    return job._replace(item=replace(job.item, document=None, error=error))
+    return job._replace(item=replace(item, document=None, error=OptionError("tenant_id", rule, value=own)))
 
 
 def _data_of(job: Job) -> bytes | None:
-    """Return the bytes of a job; None if they can't be had: reading it will raise the error."""
+    """Return the bytes of a job; None if they can't be fetched: reading it will raise the error."""
     if job.item.document is not None:
         return document_bytes(job.item.document)
-    with suppress(OSError, ValueError):
+    with suppress(Exception):  # a source of the user's own may raise anything
         return job.item.fetch()
     return None
 

@@ -80,13 +80,14 @@ class IndexWriter:
         writer: StoreWriter,
         embedder: Embedder | None,
         *,
+        known: Mapping[str, DocumentState] | None = None,
         dry: bool = False,
         stage: Callable[[str, int], None] = lambda *_: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Start a run; a dry one only finds out what would be done."""
         self._writer, self._embedder, self._dry, self._stage, self._clock = writer, embedder, dry, stage, clock
-        self._known = writer.known()
+        self._known = writer.known() if known is None else known
         self._by_location = {one.location: one for one in self._known.values() if one.location}
         self._files: dict[str, str] = {}  # of the documents of this run
         self._waiting: list[_Waiting] = []

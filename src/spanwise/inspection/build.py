@@ -31,9 +31,10 @@ def inspected(job: Job, *, pictures: bool, pictures_up_to: int) -> Iterator[Insp
     chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=("utf16",), **settings.options)
     options = _options(settings)
     html = _rendered(job, data, document) if pictures else None
+    tokenizer = PurePath(str(settings.tokenizer)).name
     with _images(job, data, document if pictures else None) as picture:
         yield Inspection(
-            document, [one.to_dict() for one in chunks], settings.strategy, PurePath(settings.tokenizer).name, options,
+            document, [one.to_dict() for one in chunks], settings.strategy, tokenizer, options,
             TargetSizes(*map(options.get, _SIZES)), document.metadata.file_path or "", picture, pictures_up_to, html,
         )  # fmt: skip
 

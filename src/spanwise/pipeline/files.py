@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from spanwise.chunking.strategies import strategy_of
+from spanwise.errors import OptionError, did_you_mean
 from spanwise.pipeline.chunk import checked_offsets
-from spanwise.pipeline.jobs import Job, proposer_for
+from spanwise.pipeline.jobs import Job, checked_workers, proposer_for
 from spanwise.pipeline.process import Chunked, Outcome, process_all
 from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
-from spanwise.records.dialects import DEFAULT_PREFIX, DialectContext, translated
+from spanwise.records.dialects import DEFAULT_PREFIX, DIALECTS, DialectContext, translated
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
 from spanwise.sources.listing import Listing, Source
+from spanwise.text.tokens import Tokenizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class LineEncoder:
 def chunk_files(
     sources: Source | Iterable[Source],
     strategy: str | None = None,
-    tokenizer: str | os.PathLike[str] = "cl100k",
+    tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
     *,
     dialect: str | None = None,
     offsets: Sequence[str] = (),
@@ -50,10 +52,14 @@ def chunk_files(
     `jobs` is the number of processes. `options` are those of the strategy. What fails does not stop the rest.
     """
     settings = settings_from(strategy, tokenizer, options)
-    found = (Job(item, settings, offsets=checked_offsets(offsets)) for item in Listing(sources, has_reader))
-    if not strategy_of(settings.strategy).asks_model:
-        yield from process_all(found, LineEncoder(dialect), jobs)
-        return
-    listed = list(found)
-    with proposer_for(listed) as proposer:
-        yield from process_all(listed, LineEncoder(dialect), jobs, proposer)
+    if dialect is not None and dialect not in DIALECTS:
+        raise OptionError("dialect", "is not known", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
+    listing, measures = Listing(sources, has_reader), checked_offsets(offsets)
+    found = (Job(item, settings, offsets=measures) for item in listing)
+    return _outcomes(found, LineEncoder(dialect), checked_workers(jobs), strategy_of(settings.strategy).asks_model)
+
+
+def _outcomes(jobs: Iterable[Job], encode: LineEncoder, workers: int, asks_model: bool) -> Iterator[Outcome[bytes]]:
+    listed = list(jobs) if asks_model else jobs
+    with proposer_for(listed if isinstance(listed, list) else ()) as proposer:
+        yield from process_all(listed, encode, workers, proposer)

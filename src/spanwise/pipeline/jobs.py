@@ -34,8 +34,12 @@ class Job(NamedTuple):
         """Whether its strategy needs a proposer."""
         return strategy_of(self.settings.strategy).asks_model
 
+    def __repr__(self) -> str:
+        """Show the item and the strategy: settings and passwords may be secret."""
+        return f"Job({self.item.name!r}, {self.settings.strategy!r})"
+
     def without_data(self) -> Job:
-        """Return the same job without the bytes or the document, which an outcome needs no more."""
+        """Return the same job without its bytes or document, which outcomes don't need."""
         item = self.item
         if item.data is None and item.document is None:
             return self
@@ -77,6 +81,13 @@ def with_checked_extra(settings: Settings) -> Settings:
     """Return settings whose metadata is checked, with the user's own fields among its `extra`."""
     check_metadata(settings.metadata)
     return replace(settings, metadata=with_extra(settings.metadata))
+
+
+def checked_workers(jobs: int) -> int:
+    """Return a number of processes, 0 for one a processor; raise OptionError if it is none."""
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 0:
+        raise OptionError("jobs", "must be the number of processes", value=jobs, hint="try 2, or 0 for all processors")
+    return jobs or os.cpu_count() or 1
 
 
 def workers_for(wanted: int, jobs: Sequence[Job]) -> int:

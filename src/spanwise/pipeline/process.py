@@ -54,7 +54,7 @@ class Outcome(NamedTuple, Generic[T]):
         return self.job.item.name
 
 
-class _Begun(NamedTuple):
+class _PreparedJob(NamedTuple):
     """A job that is read and prepared; with the answers of a model still to come."""
 
     job: Job
@@ -67,7 +67,7 @@ class _Begun(NamedTuple):
 def process(job: Job, encode: Callable[[Chunked], T], proposer: Proposer | None = None) -> Outcome[T]:
     """Fetch, read, chunk and encode one job."""
     with collector_paused:
-        return guarded(job, lambda: _finished(_begun(job, proposer), encode))
+        return guarded(job, lambda: _finished(_prepared(job, proposer), encode))
 
 
 def process_all(
@@ -83,10 +83,10 @@ def process_all(
         return
     listed = list(jobs)
     others = ((job, job.item.size) for job in listed if not job.asks_model)
-    unasked = in_order(work, batched(others), workers, worker_died)
+    others_done = in_order(work, batched(others), workers, worker_died)
     asked = _asked(proposer, (job for job in listed if job.asks_model), encode)
     for job in listed:
-        yield next(asked if job.asks_model else unasked)
+        yield next(asked if job.asks_model else others_done)
 
 
 def read_job(job: Job) -> tuple[bytes | None, Document]:
@@ -112,7 +112,7 @@ def _process_batch(jobs: list[Job], encode: Callable[[Chunked], T]) -> list[Outc
     return [process(job, encode) for job in jobs]
 
 
-def _begun(job: Job, proposer: Proposer | None) -> _Begun:
+def _prepared(job: Job, proposer: Proposer | None) -> _PreparedJob:
     data, document = read_job(job)
     settings = job.settings
     prepared = prepare(document, settings.strategy, settings.tokenizer, settings.options)
@@ -120,10 +120,10 @@ def _begun(job: Job, proposer: Proposer | None) -> _Begun:
     if proposer is not None and isinstance(prepared.strategy, ModelStrategy):
         questions = prepared.strategy.questions(prepared.task)
         answers = proposer.ask(prepared.task, questions, settings.options)
-    return _Begun(job, data, document, prepared, answers)
+    return _PreparedJob(job, data, document, prepared, answers)
 
 
-def _finished(begun: _Begun, encode: Callable[[Chunked], T]) -> Outcome[T]:
+def _finished(begun: _PreparedJob, encode: Callable[[Chunked], T]) -> Outcome[T]:
     job, data, document, prepared, answers = begun
     run = finish(prepared, answers, job.offsets).run
     value = encode(Chunked(job, data, document, prepared.task, run))
@@ -133,9 +133,9 @@ def _finished(begun: _Begun, encode: Callable[[Chunked], T]) -> Outcome[T]:
 
 def _asked(proposer: Proposer, jobs: Iterable[Job], encode: Callable[[Chunked], T]) -> Iterator[Outcome[T]]:
     """Read ahead of the answers, so that the model is never idle, but not far, so that memory stays flat."""
-    waiting: deque[Outcome[_Begun]] = deque()
+    waiting: deque[Outcome[_PreparedJob]] = deque()
 
-    def done(first: Outcome[_Begun]) -> Outcome[T]:
+    def done(first: Outcome[_PreparedJob]) -> Outcome[T]:
         begun = first.value
         if begun is None:
             return Outcome(first.job, error=first.error)
@@ -149,8 +149,8 @@ def _asked(proposer: Proposer, jobs: Iterable[Job], encode: Callable[[Chunked], 
         yield done(waiting.popleft())
 
 
-def _asked_about(job: Job, proposer: Proposer) -> Outcome[_Begun]:
-    return Outcome(job, _begun(job, proposer))
+def _asked_about(job: Job, proposer: Proposer) -> Outcome[_PreparedJob]:
+    return Outcome(job, _prepared(job, proposer))
 
 
 def guarded(job: Job, work: Callable[[], Outcome[T]]) -> Outcome[T]:

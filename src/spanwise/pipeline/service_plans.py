@@ -12,7 +12,7 @@ from spanwise.documents.document import Document
 from spanwise.errors import OptionError
 from spanwise.pipeline.chunk import chunk
 from spanwise.pipeline.settings import Config, find_config, in_force, load_config, plan_layer, settings_of, tenants_plan
-from spanwise.records.chunk import Chunk
+from spanwise.records.chunk import Chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class ServicePlan(Mapping[str, Any]):
     tokenizer: str
     options: Mapping[str, Any] = field(repr=False)  # an API key may be among them
 
-    def chunk(self, document: Document, **more: Any) -> tuple[Chunk, ...]:
+    def chunk(self, document: Document | str | os.PathLike[str], **more: Any) -> Chunks:
         """Return the chunks of a document by this plan; `more` are arguments of `spanwise.chunk`, and override it."""
         return chunk(document, **{**self, **more})
 
@@ -60,4 +60,4 @@ def plan(
     wanted = name if name is not None else tenants_plan(read, str(tenant))
     layer = plan_layer(read, wanted)
     settings = settings_of(in_force([*Config(read.path, read.general).layers(None), layer]))
-    return ServicePlan(wanted, settings.strategy, settings.tokenizer, settings.options)
+    return ServicePlan(wanted, settings.strategy, str(settings.tokenizer), settings.options)

@@ -36,7 +36,7 @@ from spanwise.options import check_value, options_of
 from spanwise.records.dialects import DIALECTS
 from spanwise.retrieval.weights import weights_of
 from spanwise.sources.folder import check_patterns
-from spanwise.text.tokens import TOKENIZERS, tokenizer_of
+from spanwise.text.tokens import TOKENIZERS, Tokenizer, tokenizer_of
 
 CONFIG_NAMES: Final = ("spanwise.toml", "pyproject.toml")
 _DEFAULTS: Final = {"strategy": DEFAULT_STRATEGY, "tokenizer": "cl100k"}
@@ -69,8 +69,8 @@ class Settings:
     """The settings in force for one file."""
 
     strategy: str
-    tokenizer: str
-    options: Mapping[str, Any]  # those that were given; the strategy has the defaults
+    tokenizer: str | Tokenizer
+    options: Mapping[str, Any] = field(repr=False)  # those that were given; the strategy has the defaults
     metadata: Mapping[str, Any]
 
 
@@ -220,16 +220,16 @@ def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
 
 def settings_from(
     strategy: str | None,
-    tokenizer: str | os.PathLike[str],
+    tokenizer: str | os.PathLike[str] | Tokenizer,
     options: Mapping[str, Any],
     metadata: Mapping[str, Any] | None = None,
 ) -> Settings:
     """Return settings for all documents of a call; raise OptionError for an option that the strategy doesn't have."""
     name = DEFAULT_STRATEGY if strategy is None else strategy
     options_of(strategy_of(name).options, options)
-    chosen = os.fspath(tokenizer)
-    if chosen not in TOKENIZERS:
-        tokenizer_of(chosen)  # a wrong file is reported once, not for every document
+    chosen = os.fspath(tokenizer) if isinstance(tokenizer, os.PathLike) else tokenizer
+    if not isinstance(chosen, str) or chosen not in TOKENIZERS:
+        tokenizer_of(chosen)  # a wrong one is reported once, not for every document
     return Settings(name, chosen, dict(options), dict(metadata or {}))
 
 

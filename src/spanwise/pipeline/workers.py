@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
+from itertools import chain
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any, Final, TypeVar
@@ -37,14 +41,15 @@ def batched(jobs: Iterable[tuple[Given, int]]) -> Iterator[list[Given]]:
 class _Worker:
     """A process that works on one batch after the other, and the pipe to it."""
 
-    def __init__(self, work: Callable[[list[Given]], list[Done]]) -> None:
+    def __init__(self, work: Callable[[list[Given]], list[Done]], needs_main: bool) -> None:
         """Start it with SIGINT blocked: Ctrl-C is handled by its parent."""
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(work, theirs), daemon=True)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self.process.start()
+            with nullcontext() if needs_main else _without_main():
+                self.process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)  # a signal that came meanwhile is delivered now
         theirs.close()  # so that the pipe ends when the worker does
@@ -64,6 +69,24 @@ class _Worker:
         """Kill it."""
         self.process.kill()
         self.pipe.close()
+
+
+def _needs_main(work: Callable[[list[Given]], list[Done]], batch: list[Given]) -> bool:
+    """Whether workers need the main module: something that is sent to them is defined there."""
+    return b"__main__" in pickle.dumps((work, batch))
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the main module from a process that starts: a script without a guard would run again in every worker."""
+    names: dict[str, Any] = vars(sys.modules["__main__"])
+    hidden: dict[str, Any] = {name: names[name] for name in ("__file__", "__spec__") if name in names}
+    names.pop("__file__", None)
+    names["__spec__"] = None
+    try:
+        yield
+    finally:
+        names.update(hidden)
 
 
 def _serve(work: Callable[[list[Any]], list[Any]], pipe: Connection) -> None:
@@ -95,13 +118,17 @@ def in_order(
             for job in batch:
                 yield from work([job])
         return
-    source, reached = enumerate(batches), 0
+    waiting = iter(batches)
+    first = next(waiting, None)
+    if first is None:
+        return
+    source, reached, start = enumerate(chain([first], waiting)), 0, partial(_Worker, work, _needs_main(work, first))
     begun: dict[int, list[Given]] = {}
     done: dict[int, list[Done]] = {}
     crew: list[_Worker] = []
     resource_tracker.ensure_running()  # starting it later would unblock SIGINT
     try:
-        crew += [_Worker(work) for _ in range(workers)]
+        crew += [start() for _ in range(workers)]
         while True:
             for worker in crew:
                 if worker.number is None and len(begun) + len(done) < workers * _AHEAD:
@@ -121,7 +148,7 @@ def in_order(
                     worker.number = None
                 except EOFError:
                     worker.dismiss()
-                    crew[crew.index(worker)] = _Worker(work)
+                    crew[crew.index(worker)] = start()
                     done[number] = list(_one_by_one(work, begun[number], worker_died))
                 del begun[number]
     finally:
@@ -142,7 +169,7 @@ def _one_by_one(
 ) -> Iterator[Done]:
     """Work on the jobs of a batch that killed its worker, each in a worker of its own."""
     for job in batch:
-        worker = _Worker(work)
+        worker = _Worker(work, _needs_main(work, [job]))
         try:
             worker.pipe.send([job])
             yield from worker.take()

@@ -106,7 +106,7 @@ def load(name: str, fetch: Callable[[], bytes], format: str | None) -> tuple[byt
         raise _unknown_extension(name)
     try:
         data = fetch()
-    except (OSError, ValueError) as error:
+    except Exception as error:  # a source of the user's own may raise anything
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
     return data, format or _format_of(name, suffix, data)
 

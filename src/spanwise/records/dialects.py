@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from spanwise.documents.document import Document
 from spanwise.errors import OptionError, did_you_mean
-from spanwise.records.chunk import Chunk
+from spanwise.records.chunk import Chunk, Chunks
 from spanwise.records.record import FIELDS, is_parent
 
 DEFAULT_PREFIX: Final = "EDU"
@@ -165,6 +165,7 @@ def translate(
         raise OptionError("dialect", "is not a known dialect", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
     if not chunks:
         return []
-    levels = chunks[0]._run.heading_levels if heading_levels is None else heading_levels
+    run = chunks.run if isinstance(chunks, Chunks) else chunks[0]._run
+    levels = run.heading_levels if heading_levels is None else heading_levels
     context = DialectContext(chunks[0].document, heading_levels=levels, prefix=prefix)
     return list(translated((chunk.to_dict() for chunk in chunks), dialect, context))

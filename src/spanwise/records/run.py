@@ -61,7 +61,7 @@ class Run:
         return [chunk_id(owner, one.first, one.last, one.start, one.end) for owner, one in named]
 
     @cached_property
-    def _beside(self) -> dict[int, int]:
+    def _next(self) -> dict[int, int]:
         """The index of the next chunk on the same level, where there are two levels."""
         levels = (
             [index for index in range(len(self.settled)) if self.is_parent(index) == parent] for parent in (True, False)
@@ -69,15 +69,15 @@ class Run:
         return {index: following for level in levels for index, following in pairwise(level)}
 
     @cached_property
-    def _behind(self) -> dict[int, int]:
-        return {following: index for index, following in self._beside.items()}
+    def _previous(self) -> dict[int, int]:
+        return {following: index for index, following in self._next.items()}
 
     def neighbours(self, index: int) -> tuple[str | None, str | None]:
         """Return the ids of the chunks before and after one, on the same level."""
         ids = self.chunk_ids
         if not self.parent_indices:
             return ids[index - 1] if index else None, ids[index + 1] if index + 1 < len(ids) else None
-        before, after = self._behind.get(index), self._beside.get(index)
+        before, after = self._previous.get(index), self._next.get(index)
         return None if before is None else ids[before], None if after is None else ids[after]
 
     def parent_id(self, index: int) -> str | None:

@@ -16,7 +16,7 @@ from stat import S_ISDIR
 from typing import Final, NamedTuple
 
 from spanwise.errors import OptionError, UnreadableError
-from spanwise.sources.item import SourceItem
+from spanwise.sources.item import FileItem
 
 _IGNORING: Final = ".gitignore"
 _EVERYTHING: Final = frozenset({".", "(?P<ps_d>/)"})  # what pathspec makes of `*` and `*/`
@@ -31,9 +31,9 @@ class FoundFiles:
     passed_over: Counter[str] = field(default_factory=Counter)
     failed: list[UnreadableError] = field(default_factory=list)
 
-    def items(self, format: str | None = None) -> Iterator[SourceItem]:
+    def items(self, format: str | None = None) -> Iterator[FileItem]:
         """Yield the files as source items; `format` is that of all of them, None where each name decides."""
-        return (SourceItem(file, _size(file), format, metadata={"file_path": path_text(file)}) for file in self.files)
+        return (FileItem(file, _size(file), format, metadata={"file_path": path_text(file)}) for file in self.files)
 
 
 def path_text(path: str) -> str:

@@ -13,15 +13,19 @@ from spanwise.errors import SpanwiseError
 
 @dataclass(frozen=True, slots=True)
 class SourceItem:
-    """One thing to read: a file, bytes in memory, or a document that is read already. It can be pickled."""
+    """One thing to read: bytes in memory, a document that is read already, or what a subclass fetches.
+
+    To be recognised by a later indexing run, an item has a `location`, or its metadata a `document_id` or `source_url`.
+    Items are sent to worker processes, so a subclass must be picklable.
+    """
 
     name: str
-    """What messages call it: the path of a file, as it was given."""
+    """What messages call it."""
     size: int = 0
     format: str | None = None
     """Of the bytes; None where the name decides."""
     location: str | None = None
-    """What identifies it in a store, however its name was spelled: the absolute path of a file."""
+    """What identifies it in a store, whatever its name: the absolute path of a file, an address."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """What the source knows of the document."""
     data: bytes | None = None
@@ -32,5 +36,17 @@ class SourceItem:
     """Why there is nothing to read."""
 
     def fetch(self) -> bytes:
-        """Return the bytes; raise OSError or ValueError if they can't be had."""
+        """Return the bytes; what it raises is reported as the error of this item."""
+        if self.data is None:
+            raise ValueError("it has no data")
+        return self.data
+
+
+class FileItem(SourceItem):
+    """A file of this machine; `name` is its path as it was given."""
+
+    __slots__ = ()
+
+    def fetch(self) -> bytes:
+        """Return the bytes of the file."""
         return Path(self.name).read_bytes() if self.data is None else self.data

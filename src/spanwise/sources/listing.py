@@ -44,7 +44,7 @@ class Listing:
             elif isinstance(source, str | os.PathLike):
                 yield from self._files(os.fspath(source))
             else:
-                rule = "hold something else than paths and documents"
+                rule = "must be paths, Documents or SourceItems"
                 raise OptionError("sources", rule, value=type(source).__name__)
 
     def _files(self, path: str) -> Iterator[SourceItem]:

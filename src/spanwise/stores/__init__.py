@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
+from spanwise.errors import OptionError
 from spanwise.stores.values import (
     Candidate,
     ChunkState,
@@ -112,8 +113,11 @@ class Store(Protocol):
         """Close the store."""
 
 
-def open_store(where: str, *, create: bool = False) -> Store:
+def open_store(address: str | os.PathLike[str], *, create: bool = False) -> Store:
     """Open a store by its path or its address (`postgresql://…`)."""
+    if not isinstance(address, str | os.PathLike):
+        raise OptionError("store", "must be a path or an address", value=type(address).__name__)
+    where = os.fspath(address)
     if where.startswith(("postgresql://", "postgres://")):
         from spanwise.stores.postgres import open_postgres
 
@@ -125,6 +129,6 @@ def open_store(where: str, *, create: bool = False) -> Store:
 
 def opened(store: str | os.PathLike[str] | Store, *, create: bool = False) -> AbstractContextManager[Store]:
     """Open a store by its path or address, and close it afterwards; one that is open already stays open."""
-    if isinstance(store, str | os.PathLike):
-        return closing(open_store(os.fspath(store), create=create))
+    if isinstance(store, str | os.PathLike) or not hasattr(store, "reading"):
+        return closing(open_store(store, create=create))  # type: ignore[arg-type]
     return nullcontext(store)

@@ -19,7 +19,7 @@ class Model(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class StoredDocument:
     """A document as a store keeps it."""
 
     document_id: str
@@ -80,7 +80,7 @@ class ChunkState(NamedTuple):
 class StoreChange:
     """The changes to one document, applied together or not at all."""
 
-    source: Source
+    source: StoredDocument
     added: tuple[Entry, ...] = ()
     moved: tuple[tuple[int, Entry], ...] = ()
     """Chunks with the same text at another position: the terms and the vector of the key stay."""
@@ -128,7 +128,7 @@ class StoredChunk:
     position: int
     record: Mapping[str, Any]
     text_before: str
-    source: Source
+    source: StoredDocument
 
 
 class DocumentState(NamedTuple):

@@ -92,18 +92,17 @@ def _index(
 ) -> int:
     silent = arguments.quiet or (arguments.json and sys.stdout is not None and sys.stdout.isatty())
     progress = Stages(silent=silent, embedding=embedder is not None)
-    doing = IndexRun(writer, embedder, dry=arguments.dry_run, progress=progress.show)
-    plan = doing.plan(jobs)
+    index_run = IndexRun(writer, embedder, dry=arguments.dry_run, progress=progress.show)
+    plan = index_run.plan(jobs)
     unseen = [error.subject for error in found.failed]
-    if not jobs and not unseen and not doing.gone(arguments.paths, unseen):
+    if not jobs and not unseen and not index_run.gone(arguments.paths, unseen):
         return no_documents(arguments.paths, found)
     if arguments.dry_run:
         plan = plan._replace(jobs=without_calls(plan.jobs))
     progress.total = len(plan.jobs)
     with proposer_for(plan.jobs) as proposer:
-        # where a model is asked, in this process, so that one proposer keeps the bounds for all
-        workers = 1 if proposer else workers_for(arguments.jobs, plan.jobs)
-        reports = chain(doing.write(plan, workers, proposer), doing.remove(arguments.paths, unseen))
+        workers = workers_for(arguments.jobs, plan.jobs)
+        reports = chain(index_run.write(plan, workers, proposer), index_run.remove(arguments.paths, unseen))
         progress.report_errors(*found.failed)
         documents, chunks = _reported(reports, progress, as_json=arguments.json)
     progress.clear()

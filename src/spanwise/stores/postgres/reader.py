@@ -11,7 +11,7 @@ from spanwise.errors import StoreError
 from spanwise.stores.encoding import as_halfvec, json_value
 from spanwise.stores.filter_rules import first_moment, last_moment, selective_terms
 from spanwise.stores.postgres.connections import Connections
-from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Source, Statistics, StoredChunk
+from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Statistics, StoredChunk, StoredDocument
 
 if TYPE_CHECKING:
     import numpy as np
@@ -241,5 +241,5 @@ def _without_nan(rows: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
 def _stored_chunk(row: tuple[Any, ...]) -> StoredChunk:
     key, position, record, text_before, document_id, fingerprint, data, language, addresses, targets, location = row
     metadata = json_value(data)
-    source = Source(document_id, fingerprint, metadata, language, tuple(addresses), tuple(targets), location)
+    source = StoredDocument(document_id, fingerprint, metadata, language, tuple(addresses), tuple(targets), location)
     return StoredChunk(key, document_id, position, json_value(record), text_before, source)

@@ -12,7 +12,7 @@ from spanwise.stores.encoding import as_halfvec, compressed_json
 from spanwise.stores.filter_rules import moment
 from spanwise.stores.postgres.connections import Connections
 from spanwise.stores.postgres.reader import PostgresReader, lexeme
-from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, Source, StoreChange, record_hash
+from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, StoreChange, StoredDocument, record_hash
 from spanwise.text.terms import ANALYSER
 
 _POSITIONS: Final = 16_383  # that a tsvector can distinguish
@@ -176,7 +176,7 @@ class PostgresWriter:
         connection.execute(_SUM, (*changes, self._tenant))
 
 
-def _document(source: Source) -> tuple[Any, ...]:
+def _document(source: StoredDocument) -> tuple[Any, ...]:
     import orjson
 
     metadata = source.metadata

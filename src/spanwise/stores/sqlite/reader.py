@@ -14,7 +14,7 @@ from spanwise.errors import StoreError
 from spanwise.stores.filter_rules import first_moment, last_moment, selective_terms
 from spanwise.stores.sqlite.pool import Matrices, Pool
 from spanwise.stores.sqlite.schema import store_errors
-from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Source, Statistics, StoredChunk
+from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Statistics, StoredChunk, StoredDocument
 
 if TYPE_CHECKING:
     import numpy as np
@@ -245,11 +245,13 @@ def _stored_chunks(connection: sqlite3.Connection, rows: Sequence[Any]) -> Itera
         yield StoredChunk(key, source.document_id, position, values, text_before, source)
 
 
-def _source(row: Any) -> Source:
+def _source(row: Any) -> StoredDocument:
     _, document_id, fingerprint, location, data = row
     values = orjson.loads(zlib.decompress(data))
     addresses, targets = tuple(values["addresses"]), tuple(values["targets"])
-    return Source(document_id, fingerprint, values["metadata"], values["language"], addresses, targets, location)
+    return StoredDocument(
+        document_id, fingerprint, values["metadata"], values["language"], addresses, targets, location
+    )
 
 
 def _conditions(tenant: int, filters: Filters) -> tuple[list[str], list[Any]]:

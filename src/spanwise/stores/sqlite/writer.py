@@ -18,7 +18,7 @@ from spanwise.stores.filter_rules import moment
 from spanwise.stores.sqlite.reader import hash_bytes, hash_hex, known_documents
 from spanwise.stores.sqlite.schema import store_errors
 from spanwise.stores.sqlite.vector_blocks import VectorRow, delete_rows, living_rows, write_vectors
-from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, Source, StoreChange, record_hash
+from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, StoreChange, StoredDocument, record_hash
 from spanwise.text.terms import ANALYSER
 
 _CACHED_TERMS: Final = 200_000  # whose numbers are kept in memory
@@ -268,7 +268,7 @@ class SqliteWriter:
         self._reset()
 
 
-def _encoded_source(source: Source) -> bytes:
+def _encoded_source(source: StoredDocument) -> bytes:
     values: dict[str, Any] = {
         "metadata": dict(source.metadata), "language": source.language,
         "addresses": source.addresses, "targets": source.targets,
