@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import spanwise
 from spanwise.text.terms import ANALYSER, document_terms, matches, query_words
 from spanwise.text.terms.folding import normalized, with_offsets
 from spanwise.text.terms.words import _TOKEN, tokens_in
@@ -320,3 +322,11 @@ def test_long_words_stay_apart() -> None:
     assert len(first) <= 80
     assert finds("x" * 500, "x" * 500, "en")
     assert unicodedata.is_normalized("NFKC", first)
+
+
+def test_no_pattern_repeats_a_group_possessively() -> None:
+    """Python before 3.11.5 matches such patterns wrongly; an atomic group does the same and works everywhere."""
+    sources = Path(spanwise.__file__).parent.rglob("*.py")
+    lines = [f"{path.name}: {line}" for path in sources for line in path.read_text(encoding="utf-8").splitlines()]
+    code = [line for line in lines if not line.split(": ", 1)[1].lstrip().startswith("#")]
+    assert [line for line in code if re.search(r"\)(?:[*+?]|\{[\d,]+\})\+", line)] == []

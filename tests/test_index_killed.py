@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import random
+import shlex
+import signal
 import subprocess
 import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import orjson
 import pytest
 
 from command import COMMAND, environment, files, ran, records
+from spanwise.errors import StoreError
 from spanwise.stores import open_store
 from spanwise.stores.values import Filters
 from spanwise.text.terms import query_words
@@ -54,6 +60,34 @@ def killed(folder: Path, chance: random.Random) -> list[str]:
     return [line["file"] for line in acknowledged if line["status"] in {"added", "changed", "unchanged"}]
 
 
+@contextmanager
+def readers_beside(folder: Path) -> Iterator[None]:
+    """Open and close the store again and again, in threads and in other processes, while it is written."""
+    ended = threading.Event()
+
+    def read() -> None:
+        while not ended.is_set():
+            with suppress(StoreError), closing(open_store(str(folder / "s.db"))) as store:
+                list(store.reading("").documents())
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    line = [*COMMAND, "store", "status", "--store", "s.db"]
+    looking = subprocess.Popen(
+        ["/bin/sh", "-c", f"while :; do {shlex.join(line)}; done"], cwd=folder, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, start_new_session=True, env=environment(),
+    )  # fmt: skip
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        os.killpg(looking.pid, signal.SIGKILL)
+        looking.wait()
+        for thread in threads:
+            thread.join()
+
+
 def rounds(folder: Path) -> dict[str, set[str]]:
     """Return the rounds in the chunks of each stored document; assert that each document is complete."""
     store = open_store(str(folder / "s.db"))
@@ -79,7 +113,8 @@ def test_nothing_acknowledged_is_ever_lost(tmp_path: Path) -> None:
         if number % 3 == 0:  # the runs in between continue where the last one stopped
             write_round(tmp_path, number)
             current = f"round{number}"
-        acknowledged = killed(tmp_path, chance)
+        with readers_beside(tmp_path):
+            acknowledged = killed(tmp_path, chance)
         there = rounds(tmp_path) if (tmp_path / "s.db").exists() and (tmp_path / "s.db").stat().st_size else {}
         assert set(acknowledged) <= there.keys()
         for file, versions in there.items():

@@ -318,6 +318,16 @@ def test_limits_of_a_model_hold_for_the_whole_run(folder: Path, endpoint: str, m
     assert counts(index(documents, strategy="smart", max_calls=1)) == {"changed": 5, "unchanged": 1}
 
 
+def test_a_store_in_its_own_folder_is_not_read(folder: Path) -> None:
+    """A file without a suffix is text to a reader; closing it would drop the locks of SQLite."""
+    index("docs", "docs/store")
+    again = index("docs", Path("docs/store"))
+    assert counts(again) == {"unchanged": 3}
+    assert again.passed_over["part of the store"] >= 1  # with its log, while it is open
+    assert main(["index", "docs", "--store", "docs/store", "--embedder", "none", "-q"]) == 0
+    assert counts(index("docs", "docs/store")) == {"unchanged": 3}
+
+
 def test_an_open_store_stays_open(folder: Path) -> None:
     store = spanwise.open_store("s.db", create=True)
     try:

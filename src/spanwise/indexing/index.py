@@ -86,7 +86,8 @@ def index(
     if tenant is not None and not isinstance(tenant, str):
         raise OptionError("tenant", "must be a string", value=tenant)
     settings = settings_from(strategy, tokenizer, options, {} if tenant is None else {"tenant_id": tenant})
-    listing, reports, workers = Listing(sources, has_reader), list[DocumentReport](), checked_workers(jobs)
+    listing, workers = Listing(sources, has_reader, files_of_store(store)), checked_workers(jobs)
+    reports: list[DocumentReport] = []
     if embedder != "auto":
         embedder = embedder_for(embedder, None)  # a wrong name leaves no empty store behind
     with opened(store, create=True) as target, ExitStack() as stack:
@@ -100,6 +101,14 @@ def index(
             reports += run.write(plan, workers, proposer)
         reports += run.remove(listing.paths, [error.subject for error in listing.failed])
     return _report(reports, dict(listing.passed_over))
+
+
+def files_of_store(store: object) -> frozenset[str]:
+    """Return the real paths of the files of an embedded store, given by its path or open; of others none."""
+    path = os.fspath(store) if isinstance(store, str | os.PathLike) else getattr(store, "path", None)
+    if not isinstance(path, str) or "://" in path:
+        return frozenset()
+    return frozenset(os.path.realpath(path) + suffix for suffix in ("", "-wal", "-shm", "-journal", ".lock"))
 
 
 def _batches(items: Iterable[SourceItem], size: int) -> Iterator[tuple[list[SourceItem], bool]]:

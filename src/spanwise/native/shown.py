@@ -13,7 +13,7 @@ _INLINE: Final = frozenset({"Emphasis", "Strong", "Strikethrough", "Link"})
 _TEXT: Final = r"[^\\`*_\[\]<>&|~!\n]"
 _CODE: Final = r"(?<!`)`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
 _LINK: Final = rf"\[(?:(?!\^){_TEXT})*\]\([^()\\<>&\s]*\)"
-_PLAIN: Final = re.compile(rf"(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?:{_TEXT}++|{_CODE}|{_LINK})*+)++")
+_PLAIN: Final = re.compile(rf"(?>(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?>(?:{_TEXT}++|{_CODE}|{_LINK})*))+)")
 """Lines of one paragraph that all Markdown parsers read alike: plain text, code and links, and no hard break."""
 _MARKS: Final = re.compile(r"`([^`]+)`|\[([^\[\]]*)\]\([^()]*\)")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -18,6 +18,8 @@ from typing import Final, NamedTuple
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.sources.item import FileItem
 
+OF_STORE: Final = "part of the store"
+"""Why a file is left out that belongs to the store that is written: reading it would drop SQLite's locks."""
 _IGNORING: Final = ".gitignore"
 _EVERYTHING: Final = frozenset({".", "(?P<ps_d>/)"})  # what pathspec makes of `*` and `*/`
 _NOT_COUNTED: Final = frozenset({".git", _IGNORING})
@@ -30,6 +32,13 @@ class FoundFiles:
     files: list[str] = field(default_factory=list)
     passed_over: Counter[str] = field(default_factory=Counter)
     failed: list[UnreadableError] = field(default_factory=list)
+
+    def leave_out(self, paths: Container[str], reason: str) -> None:
+        """Remove files, given by their real paths, and count them as passed over."""
+        kept = [file for file in self.files if os.path.realpath(file) not in paths]
+        if len(kept) < len(self.files):
+            self.passed_over[reason] += len(self.files) - len(kept)
+            self.files = kept
 
     def items(self, format: str | None = None) -> Iterator[FileItem]:
         """Yield the files as source items; `format` is that of all of them, None where each name decides."""

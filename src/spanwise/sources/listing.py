@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final
 
 from spanwise.documents.document import Document
 from spanwise.errors import OptionError, UnreadableError
-from spanwise.sources.folder import find_files
+from spanwise.sources.folder import OF_STORE, find_files
 from spanwise.sources.item import SourceItem
 
 Source = str | os.PathLike[str] | Document | SourceItem
@@ -23,9 +23,11 @@ class Listing:
     `paths`, `passed_over` and `failed` are complete when the iteration has ended.
     """
 
-    def __init__(self, sources: Source | Iterable[Source], is_known: Callable[[str], bool]) -> None:
+    def __init__(
+        self, sources: Source | Iterable[Source], is_known: Callable[[str], bool], store: Container[str] = ()
+    ) -> None:
         self._sources: Iterable[Source] = [sources] if isinstance(sources, _ONE) else sources
-        self._is_known = is_known
+        self._is_known, self._store = is_known, store
         self._seen: set[str] = set()
         self.paths: list[str] = []
         self.passed_over: Counter[str] = Counter()
@@ -49,6 +51,7 @@ class Listing:
 
     def _files(self, path: str) -> Iterator[SourceItem]:
         found = find_files([path], known=self._is_known)
+        found.leave_out(self._store, OF_STORE)
         self.paths.append(path)
         self.passed_over += found.passed_over
         self.failed += found.failed

@@ -24,19 +24,19 @@ _WIDE = "\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
 _LOWER = "".join(filter(str.islower, map(chr, range(0x530))))
 
 # Closing quotes, brackets and Markdown, then footnote marks. U+FE0F follows ‼ and ⁉ rendered as emoji.
-_FOOTNOTES = r"(?:\[(?:\^[\w-]{1,24}|\d{1,3})\](?!\()){0,4}+"
+_FOOTNOTES = r"(?>(?:\[(?:\^[\w-]{1,24}|\d{1,3})\](?!\()){0,4})"
 _CLOSERS = rf"""["'”’“‘»«)\]}}*_`~」』）》】〉］｝\ufe0f]{{0,8}}+{_FOOTNOTES}"""
 
 # Without white space after them Markdown and “ open rather than close, as do straight quotes before a Latin word;
 # 《Who?》 is a title, not an end.
-_WIDE_QUOTES = r"""(?:[”’)\]}」』）］｝\ufe0f]|["'](?![A-Za-z0-9])){0,8}+"""
-_WIDE_CLOSERS = rf"{_WIDE_QUOTES}(?:[(（]笑[)）])?+(?:[*_~]{{1,4}}+(?=\s|\Z))?+{_FOOTNOTES}"
+_WIDE_QUOTES = r"""(?>(?:[”’)\]}」』）］｝\ufe0f]|["'](?![A-Za-z0-9])){0,8})"""
+_WIDE_CLOSERS = rf"{_WIDE_QUOTES}(?>(?:[(（]笑[)）])?)(?>(?:[*_~]{{1,4}}+(?=\s|\Z))?){_FOOTNOTES}"
 
 # A backtick is not skipped: the case of code proves nothing.
 _OPENERS = "\"'“„”«»‘‚([{<*_~「『（《【¿¡"
 
 # A dash between a quotation and its lower-case "he said"; a hyphen at a line start is a list item instead.
-_DASH = r"(?:(?:[–—]|(?<=\S )-)\s++)?+"
+_DASH = r"(?>(?:(?:[–—]|(?<=\S )-)\s++)?)"
 
 # After a closing bracket these continue the sentence: Japanese particles, Chinese and Japanese "he said".
 _PARTICLES = (
@@ -69,7 +69,7 @@ _PAIRS = ("「」", "『』", "（）", "《》", "“”", "【】")
 
 _NEXT_WORD = re.compile(rf"[{re.escape(_OPENERS)}`]{{0,6}}+(\w{{1,24}}+)")
 _WIDE_PREFIX = re.compile(".*[\u3000-\uffef]")
-_INITIALS = re.compile(r"(?:[^\W\d_]\.)*+[^\W\d_]")
+_INITIALS = re.compile(r"(?>(?:[^\W\d_]\.)*)[^\W\d_]")
 _ROMAN = re.compile(r"[IVXLCDMХ]++")
 
 # Characters that belong to any grapheme before them: marks, joiners, emoji modifiers, tags.

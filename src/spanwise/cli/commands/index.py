@@ -16,11 +16,11 @@ from spanwise.cli.proposer_view import show_report
 from spanwise.cli.terminal import Progress, Screen, counted, print_json_lines
 from spanwise.embedding import Embedder
 from spanwise.errors import OptionError
-from spanwise.indexing.index import IndexEvent, IndexRun, embedder_for, without_calls
+from spanwise.indexing.index import IndexEvent, IndexRun, embedder_for, files_of_store, without_calls
 from spanwise.indexing.writer import DocumentReport, MissingStore
 from spanwise.pipeline.jobs import Job, jobs_of, proposer_for, workers_for
 from spanwise.pipeline.settings import Layer
-from spanwise.sources.folder import FoundFiles
+from spanwise.sources.folder import OF_STORE, FoundFiles
 from spanwise.stores import StoreWriter, open_store
 from spanwise.stores.values import DEFAULT_TENANT, Model
 
@@ -79,6 +79,7 @@ def _jobs(arguments: argparse.Namespace, tenant: str) -> tuple[list[Job], FoundF
         flags = [*flags, Layer("--tenant", {"meta": {"tenant_id": tenant}})]
     reading = reading_of(arguments)
     found = files_of(config, arguments, arguments.paths)
+    found.leave_out(files_of_store(arguments.store), OF_STORE)
     jobs = jobs_of(found.items(arguments.input_format), config, flags, reading)
     for job in jobs:
         if (other := job.settings.metadata.get("tenant_id") or DEFAULT_TENANT) != tenant:

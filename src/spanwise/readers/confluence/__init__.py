@@ -23,7 +23,7 @@ from spanwise.readers.markup.elements import Element
 from spanwise.readers.markup.writer import read_result
 
 _RENDERED: Final = re.compile(
-    r"\s*+(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
+    r"\s*+(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)*)<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
 
 

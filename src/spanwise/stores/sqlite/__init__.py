@@ -28,7 +28,7 @@ class SqliteStore:
 
     def __init__(self, path: str) -> None:
         """Open a file that is a store already."""
-        self._path = path
+        self.path = path
         self._pool = Pool(path)
         self._matrices = Matrices()
         with self._pool.connection():  # a file that can't be read is reported at once
@@ -49,14 +49,14 @@ class SqliteStore:
     @contextmanager
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[SqliteWriter]:
         """Hold the write lock, waiting up to `wait` seconds for another writer."""
-        with write_lock(self._path, wait):
+        with write_lock(self.path, wait):
             stored = self.model()
             if stored and model and stored != model:
                 rule = f"holds vectors of {stored.name} ({stored.dimension} numbers), not of {model.name}"
                 hint = "index into a new store: the numbers of two models can't be compared"
-                raise StoreError(self._path, rule, hint=hint)
-            with closing(connected(self._path, write=True)) as connection:
-                yield SqliteWriter(connection, self._path, tenant, model)
+                raise StoreError(self.path, rule, hint=hint)
+            with closing(connected(self.path, write=True)) as connection:
+                yield SqliteWriter(connection, self.path, tenant, model)
 
     def tenants(self) -> list[str]:
         """Return the names of all tenants, for administrators."""
@@ -73,7 +73,7 @@ class SqliteStore:
             analysers = connection.execute("SELECT DISTINCT analyser FROM documents ORDER BY analyser").fetchall()
         return {
             "kind": "sqlite",
-            "where": self._path,
+            "where": self.path,
             "schema": VERSION,
             "model": {"name": model.name, "dimension": model.dimension} if model else None,
             "analyser": ", ".join(name for (name,) in analysers),
@@ -81,7 +81,7 @@ class SqliteStore:
             "documents": documents,
             "chunks": int(chunks),
             "vectors": int(vectors),
-            "bytes": _size(self._path),
+            "bytes": _size(self.path),
         }
 
     def verify(self) -> list[str]:

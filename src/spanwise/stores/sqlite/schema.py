@@ -193,19 +193,24 @@ def _migrate(connection: sqlite3.Connection) -> None:
 
 
 def _check_file(path: str) -> None:
+    """Raise StoreError for what can't be a store, without opening it.
+
+    Closing a file drops all locks of the process on it, also those of its SQLite connections: another process would
+    then take itself for the last one, and delete the log that this one is still writing to.
+    """
     location = Path(path)
     try:
         if location.is_dir():
             raise StoreError(path, "is a folder", hint="name a file in it, such as documents.db")
         if not location.exists():
             raise StoreError(path, "does not exist", hint="make it with `spanwise index PATHS --store STORE`")
-        with location.open("rb") as file:
-            head = file.read(16)
+        if not location.is_file():
+            raise StoreError(path, "is not a store", hint="name another file")
+        size = location.stat().st_size
     except (OSError, ValueError) as error:
         raise StoreError(path, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
-    if head != b"SQLite format 3\x00":
-        rule = "is empty" if not head else "is not a store"
-        raise StoreError(path, rule, hint="name another file")
+    if not size:
+        raise StoreError(path, "is empty", hint="name another file")
 
 
 def _opened(path: str, mode: str) -> sqlite3.Connection:

@@ -28,21 +28,22 @@ _MARKS: Final = (
     "\u0b3c-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7\u0c00-\u0c04\u0c3c-\u0c56\u0c81-\u0c83\u0cbc-\u0cd6\u0d00-\u0d03\u0d3b-\u0d4d"
     "\u0d57\u0d81-\u0d83\u0dca-\u0ddf\u1ab0-\u1ace\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
 )
-_LETTERS: Final = rf"(?:[^\W_{_GRAMMED}]++[{_MARKS}]*+)++"
+# (?>…) and not a possessive group, (?:…)*+: the latter gives wrong matches before Python 3.11.5
+_LETTERS: Final = rf"(?>(?:[^\W_{_GRAMMED}]++[{_MARKS}]*+)+)"
 _SIGNS: Final = "-._'\u2019\u02bc\u2010"
 
-_TAIL: Final = r"(?:\+\+\d*+|#(?![\w#]))?+"
+_TAIL: Final = r"(?>(?:\+\+\d*+|#(?![\w#]))?)"
 
 _TOKEN: Final = re.compile(
-    rf"{_LETTERS}(?:(?:[{_SIGNS}]|(?<=\d),(?=\d)){_LETTERS})*+{_TAIL}"
+    rf"{_LETTERS}(?>(?:(?:[{_SIGNS}]|(?<=\d),(?=\d)){_LETTERS})*){_TAIL}"
     rf"|[{HAN}{HIRAGANA}]++|[{KATAKANA}]++|[{HANGUL}]++|[{UNSPACED}]++"
 )
 # the same for ASCII texts, which are the most frequent: it takes half the time
-_ASCII_TOKEN: Final = re.compile(rf"[A-Za-z0-9]++(?:(?:[-._']|(?<=\d),(?=\d))[A-Za-z0-9]++)*+{_TAIL}")
+_ASCII_TOKEN: Final = re.compile(rf"[A-Za-z0-9]++(?>(?:(?:[-._']|(?<=\d),(?=\d))[A-Za-z0-9]++)*){_TAIL}")
 _PART: Final = re.compile(rf"[^,{_SIGNS}+#]++")
 _GRAMS: Final = re.compile(f"[{_GRAMMED}]")
 _HUMP: Final = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][^\W\d_A-Z])")
-_NUMBER: Final = re.compile(r"[vV]?\d++(?:[.,]\d++)*+")
+_NUMBER: Final = re.compile(r"[vV]?\d++(?>(?:[.,]\d++)*)")
 _LONGEST_NAME: Final = 200
 _DIGITS: Final = re.compile(r"\d++")
 _THOUSANDS: Final = re.compile(r"\d{1,3}(?:\.\d{3})+")
