@@ -6,16 +6,16 @@ Python.
 
 from setuptools import Extension, setup
 
-ROOM = "src/spanwise/native"
+FOLDER = "src/spanwise/native"
 NAMES = "blocks compiled events parts ranges seams sections settled shown texts tokens"
 
 setup(
     ext_modules=[
         Extension(
             "spanwise.native.compiled",
-            sources=[f"{ROOM}/{name}.c" for name in NAMES.split()],
-            depends=[f"{ROOM}/compiled.h"],
-            extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra"],
+            sources=[f"{FOLDER}/{name}.c" for name in NAMES.split()],
+            depends=[f"{FOLDER}/compiled.h"],
+            extra_compile_args=["-O3", "-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"],
             optional=True,
         )
     ]

@@ -334,3 +334,10 @@ def test_without_a_compiler_the_same_records_are_made() -> None:
     usual = records_in_a_new_process({})
     assert without[0] == usual[0]
     assert (without[1], usual[1]) == ("spanwise.native.events", "spanwise.native.compiled")
+
+
+def test_values_made_in_c_hash_as_those_made_in_python() -> None:
+    document = spanwise.read_text("# A\n\n- one\n- two\n\nText.")
+    for block in document.blocks:
+        assert hash(tuple(block)) == hash(block) == hash(Block(*block))
+        assert all(hash(tuple(part)) == hash(part) for part in block.parts)

@@ -19,6 +19,9 @@ PyObject *shaped(PyTypeObject *shape, PyObject **fields, int size) {
             Py_XDECREF(fields[place]);
         }
     }
+#if PY_VERSION_HEX >= 0x030E0000
+    if (made) ((PyTupleObject *)made)->ob_hash = -1; /* not computed yet; tp_alloc leaves 0, which would be a hash */
+#endif
     if (made) PyObject_GC_UnTrack(made);
     return made;
 }
