@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -639,3 +640,16 @@ def test_wrong_seconds_are_refused(folder: Path, capsys: Captured) -> None:
 def test_metadata_must_be_json(folder: Path) -> None:
     with pytest.raises(OptionError):
         replace(spanwise.read_text("x", document_id="d").metadata, extra={"x": object()})
+
+
+def test_names_that_are_no_text_or_steer_the_terminal(folder: Path, capsys: Captured) -> None:
+    (Path(os.fsdecode(b"docs/bad\xff.md"))).write_text("# Odd\n\nOdd words.\n", encoding="utf-8")
+    (folder / "docs" / "red\x1b[31m\n.md").write_text("# Red\n\nRed words.\n", encoding="utf-8")
+    lines = indexed(capsys, "docs")
+    assert {"docs/bad\\xff.md", "docs/red\x1b[31m\n.md"} <= lines.keys()
+    assert main(["store", "list", "--store", "s.db"]) == 0
+    listed = capsys.readouterr().out
+    assert "\x1b" not in listed
+    assert len(listed.splitlines()) == len(lines) + 1
+    assert main(["search", "x", "--store", "no\x1b[31m.db"]) == 2
+    assert "\x1b" not in capsys.readouterr().err

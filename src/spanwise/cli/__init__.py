@@ -117,9 +117,11 @@ def _load_undisturbed() -> None:
 
 
 def _print_error(message: str) -> None:
-    """Print an error to stderr; if that is closed, do nothing."""
+    """Print an error, which may quote any name, to stderr; if that is closed, do nothing."""
+    from spanwise.cli.terminal import printable
+
     with suppress(OSError, ValueError):
-        print(f"error: {message}".encode("utf-8", "replace").decode(), file=sys.stderr, flush=True)
+        print(f"error: {printable(message)}", file=sys.stderr, flush=True)
 
 
 def _forget_stdout() -> None:

@@ -186,7 +186,7 @@ class IndexRun:
         if item.error is not None:
             return job, None
         if isinstance(item, FileItem):
-            name = self._names.name(item.name)
+            name = self._names.name(item.path)
             self._locations.add(name.location)
             metadata = {**item.metadata, "file_path": name.file_path}
             return job._replace(item=replace(item, location=name.location, metadata=metadata)), name.known

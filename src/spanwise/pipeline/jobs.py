@@ -15,7 +15,7 @@ from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS
 from spanwise.errors import OptionError
 from spanwise.pipeline.settings import Config, Layer, Settings, check_metadata, in_force, settings_of, with_extra
 from spanwise.readers import ReadOptions
-from spanwise.sources.item import SourceItem
+from spanwise.sources.item import FileItem, SourceItem
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
 _IDENTIFYING: Final = ("document_id", "source_url", "file_path", "page_id")
@@ -60,7 +60,7 @@ def jobs_of(
     known: dict[tuple[str, ...], Settings] = {}
     jobs = []
     for item in items:
-        own = config.layers(item.name if item.data is None else None)
+        own = config.layers(item.path if isinstance(item, FileItem) else None)
         key = tuple(layer.origin for layer in own)
         if key not in known:  # equal settings are checked once
             known[key] = with_checked_extra(settings_of(in_force([*own, *layers])))

@@ -42,7 +42,13 @@ class FoundFiles:
 
     def items(self, format: str | None = None) -> Iterator[FileItem]:
         """Yield the files as source items; `format` is that of all of them, None where each name decides."""
-        return (FileItem(file, _size(file), format, metadata={"file_path": path_text(file)}) for file in self.files)
+        return (file_item(file, format) for file in self.files)
+
+
+def file_item(path: str, format: str | None = None) -> FileItem:
+    """Return a file as a source item."""
+    name = path_text(path)
+    return FileItem(name, _size(path), format, metadata={"file_path": name}, path=path)
 
 
 def path_text(path: str) -> str:

@@ -42,11 +42,13 @@ class SourceItem:
         return self.data
 
 
+@dataclass(frozen=True, slots=True)
 class FileItem(SourceItem):
-    """A file of this machine; `name` is its path as it was given."""
+    """A file of this machine."""
 
-    __slots__ = ()
+    path: str = ""
+    """The path as it was given; `name` is the same as text, which a path on disk need not be."""
 
     def fetch(self) -> bytes:
         """Return the bytes of the file."""
-        return Path(self.name).read_bytes() if self.data is None else self.data
+        return Path(self.path).read_bytes() if self.data is None else self.data

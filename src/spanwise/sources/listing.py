@@ -57,7 +57,7 @@ class Listing:
         self.failed += found.failed
         yield from (SourceItem(error.subject, error=error) for error in found.failed)
         for item in found.items():
-            location = os.path.realpath(item.name)
+            location = os.path.realpath(item.path)
             if location not in self._seen:
                 self._seen.add(location)
                 yield item

@@ -15,8 +15,8 @@ from spanwise.inspection.build import inspected
 from spanwise.pipeline.jobs import Job, with_checked_extra
 from spanwise.pipeline.settings import in_force, settings_of
 from spanwise.records.writers import opened
-from spanwise.sources.folder import path_text
-from spanwise.sources.item import FileItem, SourceItem
+from spanwise.sources.folder import file_item
+from spanwise.sources.item import SourceItem
 
 _EXAMPLE: Final = "page.html"
 
@@ -48,7 +48,7 @@ def _usual_name(file: str) -> str:
 
 
 def _item(arguments: argparse.Namespace) -> SourceItem:
-    return FileItem(arguments.file, 0, arguments.input_format, metadata={"file_path": path_text(arguments.file)})
+    return file_item(arguments.file, arguments.input_format)
 
 
 def _sum_up(output: str, inspection: Inspection, size: int) -> None:

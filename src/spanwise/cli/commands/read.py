@@ -31,7 +31,8 @@ def run(arguments: argparse.Namespace) -> None:
             "left_out": [item._asdict() for item in document.left_out],
         })  # fmt: skip
     else:
-        sys.stdout.buffer.write(document.text.encode())
+        shown = printable(document.text) if sys.stdout.isatty() else document.text  # a text may not steer the terminal
+        sys.stdout.buffer.write(shown.encode())
         if sys.stdout.isatty() and not document.text.endswith("\n"):
             sys.stdout.buffer.write(b"\n")  # so that warnings start on a new line
         sys.stdout.buffer.flush()

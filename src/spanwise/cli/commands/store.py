@@ -38,7 +38,7 @@ def run_list(arguments: argparse.Namespace) -> None:
         print_json_lines(records)
         return
     rows = [
-        (printable(name), f"{chunks:,}", printable(tenant or "-"), printable(file or "-"))
+        (one_line(name), f"{chunks:,}", one_line(tenant or "-"), one_line(file or "-"))
         for name, tenant, chunks, file in (one.values() for one in records)
     ]
     if rows:
