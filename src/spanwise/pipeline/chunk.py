@@ -74,7 +74,7 @@ def _read(document: Document | str | os.PathLike[str]) -> Document:
     if isinstance(document, os.PathLike):
         return read(Path(document))
     hint = "make one with spanwise.read(path) or spanwise.read_text(text)"
-    raise OptionError("document", "must be a Document", value=type(document).__name__, hint=hint)
+    raise OptionError("document", "must be a Document, a string or a path", value=type(document).__name__, hint=hint)
 
 
 def checked_offsets(offsets: Sequence[str]) -> tuple[str, ...]:
