@@ -250,6 +250,38 @@ def test_what_was_listed_before_a_source_fails_is_indexed(folder: Path) -> None:
     assert counts(index("docs/a.md")) == {"unchanged": 1}
 
 
+def test_ctrl_c_while_a_source_is_listed_stops_at_once(folder: Path) -> None:
+    def interrupted() -> Iterator[str]:
+        yield "docs/a.md"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index(interrupted())
+    assert counts(index("docs/a.md")) == {"added": 1}
+
+
+def test_an_error_of_the_caller_ends_the_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.indexing.index._AT_ONCE", 1)
+
+    def broken(event: IndexEvent) -> None:
+        raise ValueError(event.stage)
+
+    with pytest.raises(ValueError, match="read"):
+        index(iter(["docs/a.md", "docs/b.md", "docs/c.md"]), progress=broken)
+
+
+@pytest.mark.parametrize(("raised", "message"), [
+    (MemoryError(), "too large for this machine's memory"), (UnreadableError("a", "is locked"), "`a` is locked"),
+])  # fmt: skip
+def test_errors_of_a_source_keep_their_meaning(raised: Exception, message: str, folder: Path) -> None:
+    class Cloud(SourceItem):
+        def fetch(self) -> bytes:
+            raise raised
+
+    (report,) = index([Cloud("a.md", location="s3://a")]).documents
+    assert message in str(report.error)
+
+
 def test_a_document_keeps_the_location_of_its_file(folder: Path) -> None:
     index("docs")
     document = spanwise.read("docs/a.md", document_id=index("docs/a.md").documents[0].document_id)

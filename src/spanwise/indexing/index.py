@@ -22,7 +22,7 @@ from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
 from spanwise.sources.item import FileItem, SourceItem
 from spanwise.sources.listing import Listing, Source
-from spanwise.stores import Store, StoreWriter, opened
+from spanwise.stores import Store, StoreWriter, opened, store_files
 from spanwise.stores.values import DEFAULT_TENANT, DocumentState, Model
 from spanwise.text.tokens import Tokenizer
 
@@ -86,7 +86,7 @@ def index(
     if tenant is not None and not isinstance(tenant, str):
         raise OptionError("tenant", "must be a string", value=tenant)
     settings = settings_from(strategy, tokenizer, options, {} if tenant is None else {"tenant_id": tenant})
-    listing, workers = Listing(sources, has_reader, files_of_store(store)), checked_workers(jobs)
+    listing, workers = Listing(sources, has_reader, store_files(store)), checked_workers(jobs)
     reports: list[DocumentReport] = []
     if embedder != "auto":
         embedder = embedder_for(embedder, None)  # a wrong name leaves no empty store behind
@@ -103,14 +103,6 @@ def index(
     return _report(reports, dict(listing.passed_over))
 
 
-def files_of_store(store: object) -> frozenset[str]:
-    """Return the real paths of the files of an embedded store, given by its path or open; of others none."""
-    path = os.fspath(store) if isinstance(store, str | os.PathLike) else getattr(store, "path", None)
-    if not isinstance(path, str) or "://" in path:
-        return frozenset()
-    return frozenset(os.path.realpath(path) + suffix for suffix in ("", "-wal", "-shm", "-journal", ".lock"))
-
-
 def _batches(items: Iterable[SourceItem], size: int) -> Iterator[tuple[list[SourceItem], bool]]:
     """Yield items in batches, and whether a batch is the last; what the source raises is raised after its items."""
     batch: list[SourceItem] = []
@@ -120,7 +112,7 @@ def _batches(items: Iterable[SourceItem], size: int) -> Iterator[tuple[list[Sour
                 yield batch, False
                 batch = []
             batch.append(item)
-    except BaseException:
+    except Exception:  # not Ctrl-C, and not the end of this generator
         yield batch, False
         raise
     yield batch, True

@@ -61,5 +61,5 @@ def chunk_files(
 
 def _outcomes(jobs: Iterable[Job], encode: LineEncoder, workers: int, asks_model: bool) -> Iterator[Outcome[bytes]]:
     listed = list(jobs) if asks_model else jobs
-    with proposer_for(listed if isinstance(listed, list) else ()) as proposer:
+    with proposer_for(listed if asks_model else ()) as proposer:
         yield from process_all(listed, encode, workers, proposer)

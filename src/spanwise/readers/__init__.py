@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import Document, LeftOut, Metadata, derived_document_id
-from spanwise.errors import OptionError, UnreadableError, did_you_mean
+from spanwise.errors import OptionError, SpanwiseError, UnreadableError, did_you_mean
 from spanwise.native.gc_pause import collector_paused
 from spanwise.readers.builder import ReadResult
 from spanwise.readers.encodings import cleaned, decoded
@@ -106,6 +106,8 @@ def load(name: str, fetch: Callable[[], bytes], format: str | None) -> tuple[byt
         raise _unknown_extension(name)
     try:
         data = fetch()
+    except (MemoryError, SpanwiseError):
+        raise
     except Exception as error:  # a source of the user's own may raise anything
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
     return data, format or _format_of(name, suffix, data)

@@ -127,6 +127,14 @@ def open_store(address: str | os.PathLike[str], *, create: bool = False) -> Stor
     return open_sqlite(where, create=create)
 
 
+def store_files(store: object) -> frozenset[str]:
+    """Return the real paths of the files of an embedded store, given by its path or open; of a server's none."""
+    path = os.fspath(store) if isinstance(store, str | os.PathLike) else getattr(store, "path", None)
+    if not isinstance(path, str) or "://" in path:
+        return frozenset()
+    return frozenset(os.path.realpath(path) + suffix for suffix in ("", "-wal", "-shm", "-journal", ".lock"))
+
+
 def opened(store: str | os.PathLike[str] | Store, *, create: bool = False) -> AbstractContextManager[Store]:
     """Open a store by its path or address, and close it afterwards; one that is open already stays open."""
     if isinstance(store, str | os.PathLike) or not hasattr(store, "reading"):

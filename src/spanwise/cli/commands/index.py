@@ -16,12 +16,12 @@ from spanwise.cli.proposer_view import show_report
 from spanwise.cli.terminal import Progress, Screen, counted, print_json_lines
 from spanwise.embedding import Embedder
 from spanwise.errors import OptionError
-from spanwise.indexing.index import IndexEvent, IndexRun, embedder_for, files_of_store, without_calls
+from spanwise.indexing.index import IndexEvent, IndexRun, embedder_for, without_calls
 from spanwise.indexing.writer import DocumentReport, MissingStore
 from spanwise.pipeline.jobs import Job, jobs_of, proposer_for, workers_for
 from spanwise.pipeline.settings import Layer
 from spanwise.sources.folder import OF_STORE, FoundFiles
-from spanwise.stores import StoreWriter, open_store
+from spanwise.stores import StoreWriter, open_store, store_files
 from spanwise.stores.values import DEFAULT_TENANT, Model
 
 _STATUSES: Final = ("added", "changed", "unchanged", "deleted", "failed")
@@ -79,7 +79,7 @@ def _jobs(arguments: argparse.Namespace, tenant: str) -> tuple[list[Job], FoundF
         flags = [*flags, Layer("--tenant", {"meta": {"tenant_id": tenant}})]
     reading = reading_of(arguments)
     found = files_of(config, arguments, arguments.paths)
-    found.leave_out(files_of_store(arguments.store), OF_STORE)
+    found.leave_out(store_files(arguments.store), OF_STORE)
     jobs = jobs_of(found.items(arguments.input_format), config, flags, reading)
     for job in jobs:
         if (other := job.settings.metadata.get("tenant_id") or DEFAULT_TENANT) != tenant:
