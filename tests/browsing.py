@@ -27,6 +27,14 @@ _CJK_FONTS: Final = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "
 _CJK_NAME: Final = re.compile(r"cjk|wqy|sourcehan|droidsansfallback|arphic|unifont|ipa[gm]", re.IGNORECASE)
 
 
+NO_DEJAVU: Final = "the DejaVu fonts are not installed"
+
+
+def skip_or_fail(reason: str) -> None:
+    """Skip a test that this machine can't run; in CI, where everything can be installed, fail."""
+    (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+
+
 @cache
 def missing_for_browser_tests() -> str:
     """Return what browser tests need and this machine lacks; "" if nothing."""
@@ -39,7 +47,7 @@ def missing_for_browser_tests() -> str:
 def launched(playwright: Playwright) -> Browser:
     """Launch the installed Chromium; as root it has to run without its sandbox."""
     if missing := missing_for_browser_tests():
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+        skip_or_fail(missing)
     path = next(filter(None, map(shutil.which, _NAMES)))
     return playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
-from browsing import missing_for_browser_tests
+from browsing import NO_DEJAVU, missing_for_browser_tests
 from fake_endpoint import Server, serving, topics
 
 settings.register_profile(
@@ -26,10 +26,10 @@ DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "cli" / "demo" / "doc
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Report in one line which tests could not run on this machine, and what to install."""
     skipped = {str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])}
-    missing = missing_for_browser_tests()
-    if any(missing and missing in reason for reason in skipped):
+    reasons = [one for one in (missing_for_browser_tests(), NO_DEJAVU) if one and any(one in text for text in skipped)]
+    if reasons:
         packages = "chromium fonts-dejavu-core fonts-noto-cjk"
-        line = f"TESTS IN A BROWSER WERE SKIPPED: {missing} (on Debian: apt-get install {packages})"
+        line = f"TESTS WERE SKIPPED: {', '.join(reasons)} (on Debian: apt-get install {packages})"
         terminalreporter.write_line(line, red=True, bold=True)
 
 

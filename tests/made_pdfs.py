@@ -18,7 +18,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 import spanwise
-from browsing import launched
+from browsing import NO_DEJAVU, launched, skip_or_fail
 from spanwise import Document, Part
 
 WIDTH, HEIGHT = 595.0, 842.0
@@ -83,6 +83,8 @@ def figure(caption: str = "", page: int = 1, count: int = 1) -> str:
 
 @cache
 def _registered() -> None:
+    if not (_FONTS / "DejaVuSans.ttf").exists():
+        skip_or_fail(NO_DEJAVU)
     for name in ("DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono"):
         registerFont(TTFont(name, str(_FONTS / f"{name}.ttf")))
     registerFont(UnicodeCIDFont("STSong-Light"))
