@@ -1,6 +1,9 @@
 # make demo: set up .venv; chunk, index and search the documents that come with the project
 # make test: set up .venv and run lint, types, import rules and all tests (up to eight minutes on two cores)
 # make quick: the same with the fast tests only (about a minute)
+# make sanitize: the tests of the C code under sanitizers, and a fuzzer (two minutes); FUZZ=600 for ten minutes of it
+# make docs: build the documentation as a site, in build/site
+# make coverage: run all tests and measure which lines they execute (up to fifteen minutes on two cores)
 # make bench: compare with the peers, in an environment of its own (about ten minutes);
 #             BENCH="--markdown FOLDER --prose FOLDER" for texts of your own, BENCH=--quick for a first look
 # make bench-pdf: compare the reading of PDFs with other engines (about ten minutes);
@@ -16,7 +19,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SPECS := .venv/specs
 
-.PHONY: demo test quick bench bench-pdf bench-html bench-index bench-retrieval lint types tests browser clean
+.PHONY: demo test quick bench bench-pdf bench-html bench-index bench-retrieval lint types tests sanitize docs coverage browser clean
 
 demo: .venv/ready
 	$(BIN)/spanwise demo
@@ -33,9 +36,23 @@ lint: .venv/ready
 
 types: .venv/ready
 	$(BIN)/mypy
+	MYPYPATH=bench $(BIN)/mypy bench
 
 tests: .venv/ready $(SPECS)/ready browser
 	$(BIN)/pytest
+
+FUZZ ?= 30
+sanitize: .venv/ready $(SPECS)/ready
+	$(BIN)/python tests/sanitized.py $(FUZZ)
+
+docs: .venv/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+coverage: .venv/ready $(SPECS)/ready browser
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python bench/run.py $(BENCH)
@@ -78,4 +95,4 @@ browser:
 		(apt-get update && apt-get install -y --no-install-recommends $(BROWSER)) || echo "$(BROWSER): not installed"; fi
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build src/spanwise/native/*.so
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .coverage* build src/spanwise/native/*.so

@@ -73,7 +73,7 @@ def _pypdf() -> Read:
 def _pdfminer() -> Read:
     from pdfminer.high_level import extract_text
 
-    return extract_text
+    return lambda path: str(extract_text(path))
 
 
 def _pdfplumber() -> Read:

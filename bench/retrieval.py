@@ -65,7 +65,7 @@ def _ours(strategy: str, **options: Any) -> Row:
     return Row(f"**Spanwise `{strategy}`**, {settings}", "spanwise", lambda: partial(_chunks, strategy, options), _made)
 
 
-def _chunks(strategy: str, options: dict[str, Any], text: str) -> list[Any]:
+def _chunks(strategy: Any, options: dict[str, Any], text: str) -> list[Any]:
     from spanwise import chunk, read_text
 
     return list(chunk(read_text(text, "text"), strategy, **options))

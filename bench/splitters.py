@@ -93,8 +93,10 @@ def _strategy(name: str, format: str) -> Split:
     options: dict[str, Any] = {key: kind(0) for key, kind in kinds.items() if "overlap" in key and kind in (int, float)}
     options["max_tokens"] = LIMIT
 
+    chosen: Any = name
+
     def split(text: str) -> Sequence[Any]:
-        chunks = chunk(read_text(text, format), name, **options)
+        chunks = chunk(read_text(text, format), chosen, **options)
         parents = {made.parent_id for made in chunks} if has_parents(name) else set()  # peers have one level
         return [(made, made.embedding_text) for made in chunks if not parents or made.chunk_id not in parents]
 

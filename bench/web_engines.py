@@ -68,7 +68,7 @@ def _html2text() -> Read:
 
     def read(path: str) -> str:
         engine = html2text.HTML2Text(bodywidth=0)
-        return engine.handle(_read(path))
+        return str(engine.handle(_read(path)))
 
     return read
 

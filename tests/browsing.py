@@ -52,7 +52,7 @@ def launched(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
 
-def _chunked(document: Document, strategy: str, options: dict[str, Any]) -> tuple[spanwise.Chunk, ...]:
+def _chunked(document: Document, strategy: Any, options: dict[str, Any]) -> tuple[spanwise.Chunk, ...]:
     return spanwise.chunk(document, strategy, offsets=("utf16",), **offline(strategy), **options)
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import select
 import signal
 import struct
 import subprocess
 import sys
-import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -37,10 +34,12 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     return plain | {"TERM": "xterm"} | dict(more or {})
 
 
-def ran(*arguments: str | bytes, cwd: Path, piped: bytes = b"", timeout: float = 30) -> Ran:
+def ran(
+    *arguments: str | bytes, cwd: Path, piped: bytes = b"", timeout: float = 30, more: Mapping[str, str] | None = None
+) -> Ran:
     """Run the command with stdin, stdout and stderr as pipes."""
     done = subprocess.run(
-        [*COMMAND, *arguments], cwd=cwd, input=piped, capture_output=True, timeout=timeout, env=environment()
+        [*COMMAND, *arguments], cwd=cwd, input=piped, capture_output=True, timeout=timeout, env=environment(more)
     )
     return Ran(done.returncode, done.stdout, done.stderr.decode())
 
@@ -79,6 +78,10 @@ def on_terminal(
     *arguments: str, cwd: Path, columns: int = 80, more: Mapping[str, str] | None = None, timeout: float = 30
 ) -> tuple[int, str]:
     """Run the command with a terminal as stdout and stderr; return its exit code and what it wrote there."""
+    import fcntl  # not on Windows, where the other helpers work
+    import pty
+    import termios
+
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     with subprocess.Popen(

@@ -11,6 +11,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from browsing import NO_DEJAVU, missing_for_browser_tests
 from fake_endpoint import Server, serving, topics
+from plugging import acme as acme  # fixtures
+from plugging import install as install
+from sanitized import NO_SANITIZERS
 
 settings.register_profile(
     "spanwise",
@@ -26,9 +29,10 @@ DEMO = Path(__file__).parent.parent / "src" / "spanwise" / "cli" / "demo" / "doc
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Report in one line which tests could not run on this machine, and what to install."""
     skipped = {str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])}
-    reasons = [one for one in (missing_for_browser_tests(), NO_DEJAVU) if one and any(one in text for text in skipped)]
+    possible = missing_for_browser_tests(), NO_DEJAVU, NO_SANITIZERS
+    reasons = [one for one in possible if one and any(one in text for text in skipped)]
     if reasons:
-        packages = "chromium fonts-dejavu-core fonts-noto-cjk"
+        packages = "chromium fonts-dejavu-core fonts-noto-cjk gcc"
         line = f"TESTS WERE SKIPPED: {', '.join(reasons)} (on Debian: apt-get install {packages})"
         terminalreporter.write_line(line, red=True, bold=True)
 

@@ -149,7 +149,7 @@ def _provenance(document: Document, record: dict[str, Any]) -> list[str]:
     trimmed = joined.strip()
     if joined != trimmed:
         block = document.blocks[record["block_start_idx"]]
-        indented = block.kind == "code" and joined.rstrip() == joined and joined.lstrip(" \t") == trimmed
+        indented = block.kind == "code" and joined.rstrip() == joined and "\n" not in joined[: -len(trimmed)]
         if not indented or not trimmed:
             broken.append(f"core is not trimmed: {joined[:20]!r}…{joined[-20:]!r}")
     return broken

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import spanwise
-from memory_store import MemoryStore
 from spanwise.documents.document import Document
 from spanwise.embedding import quantized
 from spanwise.indexing.entries import entries_of
 from spanwise.stores import Store
 from spanwise.stores.values import Model, StoreChange, StoredDocument
+from spanwise.testing.memory_store import MemoryStore
 from spanwise.text.languages import document_language
 
 
@@ -42,7 +42,7 @@ def stored(
     tenant: str = "",
     embedder: Any = None,
     links: Mapping[str, Sequence[str]] | None = None,
-    strategy: str = "structure",
+    strategy: Any = "structure",
     **options: Any,
 ) -> Any:
     """Return a store with these documents; `links` maps each document to those it links to."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import atexit
 import os
-import pwd
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
@@ -33,6 +35,8 @@ def postgres() -> Iterator[str]:
         programs, data = _programs(folder), folder / "data"
         data.mkdir(mode=0o700)
         if os.geteuid() == 0:
+            import pwd  # not on Windows
+
             owner = pwd.getpwnam(OWNER)
             os.chown(data, owner.pw_uid, owner.pw_gid)
         making = ("-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
@@ -95,3 +99,90 @@ def database() -> Iterator[str]:
         connection.execute(f"CREATE DATABASE {name}")
         yield f"postgresql://postgres@/{name}?host={folder}"
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+class Proxy:
+    """A server on loopback before the one at an address, which cuts all its connections at a chosen request."""
+
+    def __init__(self, address: str) -> None:
+        parts = psycopg.conninfo.conninfo_to_dict(address)
+        self._server = f"{parts['host']}/.s.PGSQL.5432"
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._open: list[socket.socket] = []
+        self._left: int | None = None
+        self._reaches_server = False
+        port = self._listener.getsockname()[1]
+        self.address = f"postgresql://{parts['user']}:geheim@127.0.0.1:{port}/{parts['dbname']}"
+        self._threads = [threading.Thread(target=self._accept)]
+        self._threads[0].start()
+
+    def cut_at(self, request: int, *, reaches_server: bool) -> None:
+        """Cut at this request from now on, counted from 1: before it reaches the server, or instead of its answer."""
+        self._left, self._reaches_server = request, reaches_server
+
+    @property
+    def has_cut(self) -> bool:
+        """Whether the chosen request has come; a cut that hasn't happened is called off."""
+        left, self._left = self._left, None
+        return left is None
+
+    def close(self) -> None:
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._cut()
+        for thread in self._threads:
+            thread.join()
+
+    def _cut(self) -> None:
+        ending, self._open = self._open, []  # not those that come to replace them
+        for one in ending:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def _accept(self) -> None:
+        with self._listener, suppress(OSError):
+            while True:
+                client, server = self._listener.accept()[0], socket.socket(socket.AF_UNIX)
+                self._open += [client, server]
+                self._threads.append(threading.Thread(target=self._serve, args=(client, server)))
+                self._threads[-1].start()
+
+    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+        sent, is_chosen = b"", False
+        with client, server, suppress(OSError):
+            server.connect(self._server)
+            while True:
+                for source in select.select([client, server], [], [])[0]:
+                    data = source.recv(1 << 16)
+                    if not data:
+                        return
+                    if source is client:
+                        requests, sent = _requests(sent + data)
+                        is_chosen = is_chosen or self._is_chosen(requests)
+                    if is_chosen and (source is server or not self._reaches_server):
+                        self._cut()
+                        return
+                    (server if source is client else client).sendall(data)
+
+    def _is_chosen(self, requests: int) -> bool:
+        """Count requests; return whether the one to cut at is among them."""
+        if self._left is None:
+            return False
+        self._left = self._left - requests if self._left > requests else None
+        return self._left is None
+
+
+def _requests(data: bytes) -> tuple[int, bytes]:
+    """Count the requests that end in some bytes of a client, and return what follows the last whole message.
+
+    A message is a letter and its size with itself; the first ones have no letter. `S` ends a request of several
+    messages, `Q` is one by itself.
+    """
+    count = at = 0
+    while len(data) - at >= 5:
+        letter = data[at : at + 1].strip(b"\0")
+        size = len(letter) + int.from_bytes(data[at + len(letter) :][:4], "big")
+        if len(data) - at < size:
+            break
+        count += letter in (b"", b"S", b"Q")
+        at += size
+    return count, data[at:]

@@ -36,10 +36,11 @@ from spanwise import (
     StoreError,
     UnreadableError,
 )
+from spanwise.errors import ConnectionLostError
 from spanwise.text.tokens import tokenizer_of
 
 DEMO = sorted((Path(spanwise.__file__).parent / "cli" / "demo" / "documents").glob("*.md"))
-STRATEGIES = ("structure", "fixed", "simple")
+STRATEGIES: tuple[Any, ...] = ("structure", "fixed", "simple")
 
 
 def document_of(text: str, **metadata: Any) -> Document:
@@ -57,17 +58,19 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
     assert len(set(spanwise.__all__)) == len(spanwise.__all__)
     for name in spanwise.__all__:
         assert getattr(spanwise, name).__module__.startswith("spanwise.")
-    assert set(spanwise.__all__) <= set(dir(spanwise))
+    assert dir(spanwise) == spanwise.__all__
 
 
 def test_all_holds_what_the_contract_names() -> None:
     assert set(spanwise.__all__) == {
-        "Block", "Chunk", "Chunks", "Document", "DocumentError", "DocumentReport", "EndpointError", "Estimate",
-        "Explanation", "Finding", "Hit", "Hits", "IndexEvent", "IndexReport", "LeftOut", "LimitError", "Link",
-        "Metadata", "MissingExtraError", "OptionError", "Outcome", "Page", "Part", "Piece", "Proposer",
-        "ProposerReport", "ServicePlan", "SourceItem", "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer",
-        "UnreadableError", "Vault", "Weights", "Window", "check", "chunk", "chunk_files", "estimate", "index",
-        "open_store", "plan", "read", "read_pages", "read_text", "read_vault", "search", "translate",
+        "Block", "Chunk", "ChunkPlan", "ChunkingTask", "Chunks", "Document", "DocumentError", "DocumentReport",
+        "Embedder", "EndpointError", "Estimate", "Explanation", "Finding", "Hit", "Hits", "IndexEvent",
+        "IndexReport", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError",
+        "Options", "Outcome", "Page", "Part", "Piece", "PlannedCore", "PluginError", "Proposer",
+        "ProposerReport", "Reader", "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store", "StoreError",
+        "StoreReader", "StoreWriter", "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault",
+        "Weights", "Window", "check", "chunk", "chunk_files", "estimate", "index", "open_store", "option",
+        "plan", "read", "read_pages", "read_text", "read_vault", "records_from_arrow", "search", "translate",
     }  # fmt: skip
 
 
@@ -125,7 +128,7 @@ def test_the_library_prints_nothing() -> None:
 # ── options ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def refused(strategy: str = "structure", tokenizer: Any = "approx", **options: Any) -> OptionError:
+def refused(strategy: Any = "structure", tokenizer: Any = "approx", **options: Any) -> OptionError:
     """Return the error raised for these options; it must be an OptionError, a ValueError, and complete."""
     with pytest.raises(OptionError) as caught:
         spanwise.chunk(TEXT, strategy, tokenizer, **options)
@@ -147,7 +150,7 @@ def test_a_limit_below_sixteen_is_refused(strategy: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_limit_of_sixteen_is_taken(strategy: str) -> None:
+def test_a_limit_of_sixteen_is_taken(strategy: Any) -> None:
     assert all(chunk.token_count <= 16 for chunk in spanwise.chunk(TEXT, strategy, "approx", max_tokens=16))
 
 
@@ -190,7 +193,7 @@ def test_too_much_overlap_is_refused() -> None:
         ("simple", {"max_tokens": 16, "max_chars": 5000}),
     ],
 )  # fmt: skip
-def test_defaults_adapt_to_given_options(strategy: str, options: dict[str, Any]) -> None:
+def test_defaults_adapt_to_given_options(strategy: Any, options: dict[str, Any]) -> None:
     limit = options.get("max_tokens") or max(900, *(value or 0 for value in options.values()))
     for chunk in spanwise.chunk(TEXT, strategy, "approx", **options):
         assert chunk.token_count <= limit
@@ -308,6 +311,7 @@ def test_a_character_larger_than_the_limit_is_a_limit_error() -> None:
         DocumentError,
         LimitError,
         StoreError,
+        ConnectionLostError,
         EndpointError,
         MissingExtraError,
     ],
@@ -328,6 +332,7 @@ def test_the_tree_of_errors() -> None:
     assert issubclass(MissingExtraError, ImportError)
     assert issubclass(MissingExtraError, SpanwiseError)
     assert issubclass(StoreError, SpanwiseError)
+    assert issubclass(ConnectionLostError, StoreError)
     assert issubclass(EndpointError, SpanwiseError)
 
 
@@ -434,9 +439,17 @@ def test_pages_that_leave_the_text_are_refused() -> None:
         Document("ab", (paragraph(0, 2),), pages=(Page(1, 0, 99),), metadata=Metadata(document_id="d"))
 
 
-def test_a_document_without_an_id_is_refused() -> None:
-    with pytest.raises(DocumentError):
-        Document("", ())
+def test_a_document_without_an_id_gets_that_of_its_source_or_text() -> None:
+    one, other = Document("a", (paragraph(0, 1),)), Document("b", (paragraph(0, 1),))
+    assert one.document_id == spanwise.read_text("a", format="text").document_id != other.document_id
+    named = Document("a", (paragraph(0, 1),), metadata=Metadata(file_path="x.ini"))
+    assert named.document_id == spanwise.read_text("other", format="text", file_path="x.ini").document_id
+
+
+def test_a_document_is_shown_in_one_line() -> None:
+    document = spanwise.read_text("# Tea\n\nBoil water.\n" * 100, document_id="d")
+    assert repr(document) == "Document('d', 'Tea', 1,900 characters, 200 blocks, 0 pages)"
+    assert repr(spanwise.read_pages(["a", "b"], document_id="p")) == "Document('p', 4 characters, 2 blocks, 2 pages)"
 
 
 def test_blocks_given_as_a_list_can_t_be_changed_later() -> None:
@@ -470,14 +483,15 @@ RECORD: dict[str, Any] = {
     "char_start": int, "char_end": int, "pieces": list, "block_start_idx": int, "block_end_idx": int,
     "block_indices": list, "core_block_indices": list, "overlap_prev_block_indices": list,
     "overlap_next_block_indices": list, "page_start": type(None), "page_end": type(None), "normalized_text": str,
-    "full_text": str, "embedding_text": str, "token_count": int, "oversize": bool, "context_dropped": bool,
+    "plain_text": str, "full_text": str, "embedding_text": str, "token_count": int, "tokenizer": str,
+    "max_tokens": (int, type(None)), "oversize": bool, "context_dropped": bool,
     "prev_chunk_id": (str, type(None)), "next_chunk_id": (str, type(None)), "parent_id": type(None),
     "navigation": dict, "metadata": dict,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_record_has_exactly_the_fields_of_the_contract(strategy: str) -> None:
+def test_the_record_has_exactly_the_fields_of_the_contract(strategy: Any) -> None:
     document = spanwise.read(DEMO[0], tenant_id="t", source_url="https://a.example/b", extra={"mine": 1})
     for chunk in spanwise.chunk(document, strategy, max_tokens=200):
         record = chunk.to_dict()
@@ -496,8 +510,9 @@ def test_the_record_has_exactly_the_fields_of_the_contract(strategy: str) -> Non
 def test_attributes_and_record_agree() -> None:
     for chunk in spanwise.chunk(TEXT, max_tokens=100):
         record = chunk.to_dict()
-        for name in RECORD.keys() - {"pieces", "headings_path"}:
+        for name in RECORD.keys() - {"pieces", "headings_path", "metadata"}:
             assert getattr(chunk, name) == record[name], name
+        assert chunk.metadata.to_dict() == record["metadata"]
         assert list(chunk.headings_path) == record["headings_path"]
         assert [piece._asdict() for piece in chunk.pieces] == record["pieces"]
 
@@ -593,7 +608,7 @@ def test_equal_chunks_have_different_content_ids() -> None:
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("path", DEMO, ids=[path.name for path in DEMO])
-def test_other_offsets_point_at_the_same_text(strategy: str, path: Path) -> None:
+def test_other_offsets_point_at_the_same_text(strategy: Any, path: Path) -> None:
     document = spanwise.read(path)
     utf8, utf16 = document.text.encode(), document.text.encode("utf-16-le")
     for chunk in spanwise.chunk(document, strategy, max_tokens=120, offsets=("utf8", "utf16")):
@@ -618,7 +633,7 @@ def test_a_single_offset_unit_may_be_named() -> None:
 # ── navigation ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def navigation(text: str, strategy: str = "structure", **metadata: Any) -> dict[str, Any]:
+def navigation(text: str, strategy: Any = "structure", **metadata: Any) -> dict[str, Any]:
     metadata.setdefault("source_url", "https://a.example/b")
     return spanwise.chunk(document_of(text, **metadata), strategy)[0].navigation
 
@@ -872,7 +887,7 @@ def test_a_region_follows_its_language() -> None:
 
 def test_none_is_shown_as_the_value_that_is_wrong() -> None:
     with pytest.raises(OptionError, match="must be an integer: None"):
-        spanwise.chunk(TEXT, max_tokens=None)
+        spanwise.chunk(TEXT, max_tokens=None)  # type: ignore[call-overload]
 
 
 def test_a_lone_surrogate_in_a_hand_made_document_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+from array import array
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,12 +55,67 @@ def rules(findings: tuple[spanwise.Finding, ...]) -> set[str]:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("max_tokens", [48, 128, 900])
 def test_whole_chunks_have_no_violation(
-    document: spanwise.Document, strategy: str, template: str, max_tokens: int
+    document: spanwise.Document, strategy: Any, template: str, max_tokens: int
 ) -> None:
     options: dict[str, Any] = {"max_tokens": max_tokens, "template": template}
     records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, **offline(strategy), **options)]
     assert not rules(spanwise.check(records, document, **options))
     assert not rules(spanwise.check(records, **options))
+
+
+@pytest.mark.parametrize("tokenizer", ["o200k", "words", "gpt-4o"])
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_records_state_what_they_are_checked_with(document: spanwise.Document, strategy: Any, tokenizer: str) -> None:
+    chunks = spanwise.chunk(document, strategy, tokenizer, **offline(strategy), max_tokens=64)
+    assert not rules(spanwise.check(chunks, document))
+    records = [chunk.to_dict() for chunk in chunks]
+    largest = max(records, key=lambda record: record["token_count"])
+    largest["max_tokens"] = largest["token_count"] - 1
+    assert "limit" in rules(spanwise.check(records, document))
+
+
+def test_a_limit_that_nobody_can_set_is_no_limit(records: list[Record]) -> None:
+    records[0]["max_tokens"] = 15
+    assert "limit" in rules(spanwise.check(records))
+
+
+def test_what_is_given_overrides_what_records_state(records: list[Record]) -> None:
+    assert "count" in rules(spanwise.check(records, tokenizer="words"))
+    assert "limit" in rules(spanwise.check(records, max_tokens=64))
+
+
+def test_a_parent_states_its_own_limit(document: spanwise.Document) -> None:
+    chunks = spanwise.chunk(document, "hierarchical", max_tokens=64, parent_tokens=300)
+    assert {chunk.max_tokens for chunk in chunks if chunk.parent_id is None} == {300}
+    assert {chunk.max_tokens for chunk in chunks if chunk.parent_id is not None} == {64}
+    assert not rules(spanwise.check(chunks, document))
+
+
+def test_no_limit_is_stated_as_null(document: spanwise.Document) -> None:
+    assert {chunk.max_tokens for chunk in spanwise.chunk(document, "simple")} == {None}
+
+
+def test_records_without_tokenizer_and_limit_are_checked_by_the_defaults(records: list[Record]) -> None:
+    for record in records:
+        del record["tokenizer"], record["max_tokens"]
+    assert not rules(spanwise.check(records))
+    assert "limit" in rules(spanwise.check(records, max_tokens=64))
+
+
+def test_a_tokenizer_that_has_no_name_must_be_given(document: spanwise.Document) -> None:
+    class Letters:
+        name, added, seam = "letters@home", 0, None
+
+        def count(self, text: str) -> int:
+            return len(text)
+
+        def ends(self, text: str) -> array[int]:
+            return array("i", range(1, len(text) + 1))
+
+    chunks = spanwise.chunk(document, tokenizer=Letters(), max_tokens=600)
+    with pytest.raises(spanwise.OptionError, match="letters@home"):
+        spanwise.check(chunks)
+    assert not rules(spanwise.check(chunks, document, Letters()))
 
 
 def change(index: int, **values: Any) -> Damage:
@@ -337,7 +393,8 @@ CONFLUENCE_DAMAGE: dict[str, tuple[str, Damage]] = {
     "a chunk is missing": ("lost", lambda records: records.pop(2)),
     "a chunk comes twice": ("identity", lambda records: records.insert(3, dict(records[2]))),
     "cores go back": ("twice", lambda records: records.append(records.pop(1))),
-    "white space at the end": ("trimmed", alter(2, "normalized_text", lambda text: text + " ")),
+    "white space at the end": ("trimmed", alter(2, "md_text", lambda text: text + " ")),
+    "white space is put in": ("provenance", alter(2, "normalized_text", lambda text: text + "  x")),
     "over the limit": ("limit", alter(2, "embedding_text", lambda text: "word " * 300 + text)),
     "the id is wrong": ("identity", change(2, chunk_id="EDU:1:5")),
     "the id names other blocks": ("identity", alter(2, "chunk_id", lambda name: name[: name.rindex(":")] + ":90-91")),

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from dataclasses import fields
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,8 @@ import spanwise
 from command import files, on_terminal, ran, ran_by_shell, records
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
-from spanwise.cli.terminal import Progress, columns, fitted, printable, table
+from spanwise.cli.progress import Progress
+from spanwise.cli.terminal import columns, fitted, printable, table
 
 PAGE = """\
 # Travel
@@ -127,6 +130,44 @@ def test_long_pieces_are_shortened_unless_all_is_wanted(capsys: Captured) -> Non
     assert "line 19" not in short
     assert "22 lines in all" in short
     assert "line 19\n" in output_of(capsys, "chunk", "long.md", "--format", "view", "--lines", "0")
+
+
+def test_the_view_shows_whole_paragraphs(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    long = " ".join(f"word{n}" for n in range(80))
+    hard = "\n".join(f"line {n} of a paragraph" for n in range(12))
+    files(Path(), {"long.md": f"{long}\n\n{hard}\n\n" + "\n\n".join(f"Paragraph {n}." for n in range(9))})
+    shown = output_of(capsys, "chunk", "long.md", "--format", "view")
+    assert " ".join(long.split()) in " ".join(shown.split())
+    assert "line 11 of a paragraph" in shown
+    assert "Paragraph 8." not in shown
+    assert "… 32 lines in all" in shown
+
+
+def test_a_paragraph_of_wide_lines_is_wrapped_anew(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    wide = "\n".join(" ".join(f"word{n}" for n in range(start, start + 12)) for start in range(100, 160, 12))
+    files(Path(), {"wide.md": f"{wide}\n\n1. one\n2. two\n"})
+    lines = output_of(capsys, "chunk", "wide.md", "--format", "view").splitlines()
+    words = [line for line in lines if "word" in line]
+    assert all(columns(line) > 45 for line in words[:-1])
+    assert [line.strip() for line in lines if line.strip() in {"1. one", "2. two"}] == ["1. one", "2. two"]
+
+
+def test_code_is_never_wrapped_anew(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    code = "\n".join(f"first_{n} = call_of_a_function_with_a_long_name({n}, {n}, {n}, {n}, {n}, {n})" for n in range(3))
+    files(Path(), {"code.md": f"```\n{code}\n```\n"})
+    shown = output_of(capsys, "chunk", "code.md", "--format", "view", "--lines", "0")
+    assert [line.strip()[:7] for line in shown.splitlines() if "first_" in line] == ["first_0", "first_1", "first_2"]
+
+
+def test_the_inner_headings_are_shown_where_not_all_fit(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    files(Path(), {"deep.md": "# The handbook of all travels\n\n## Rates and limits\n\n### Trains\n\nSecond class.\n"})
+    head = next(line for line in output_of(capsys, "chunk", "deep.md", "--format", "view").splitlines() if "#0" in line)
+    assert head.endswith(" … › Rates and limits › Trains")
+    assert columns(head) <= 80
 
 
 def test_the_whole_text_is_visible(capsys: Captured) -> None:
@@ -241,7 +282,32 @@ def test_progress_fits_the_terminal(width: int, capsys: Captured, monkeypatch: p
     progress = Progress(10_000, clock=clock)
     clock.now += 5
     progress.advance(123_456, 1_000_000_000)
-    assert 0 < columns(capsys.readouterr().err.removeprefix("\r\x1b[K")) <= width
+    assert 0 < columns(capsys.readouterr().err.removeprefix("\r\x1b[K")) <= width - len("^C")
+
+
+def test_an_error_takes_the_place_of_the_progress(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched(monkeypatch)
+    assert main(["check", "missing.jsonl"]) == 2
+    assert capsys.readouterr().err.startswith("\r\x1b[Kerror: `missing.jsonl` ")
+
+
+def test_a_dumb_terminal_gets_no_sequences(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched(monkeypatch)
+    monkeypatch.setenv("TERM", "dumb")
+    clock = Clock()
+    progress = Progress(4, clock=clock)
+    clock.now += 5
+    progress.advance(3, 1_000_000)
+    assert main(["check", "missing.jsonl"]) == 2
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_a_long_search_for_files_is_shown(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched(monkeypatch)
+    monkeypatch.setattr("spanwise.cli.inputs.Progress", partial(Progress, clock=count(100, 3).__next__))
+    files(tmp_path, {"a.bin": "", "b/c.bin": "", "b/d.md": "One.\n"})
+    assert main(["chunk", str(tmp_path), "-o", str(tmp_path / "x.jsonl")]) == 0
+    assert "\r\x1b[Klooking for documents: 3 files seen\r\x1b[K" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------------------------------------------------ read
@@ -398,10 +464,10 @@ def test_three_files_are_too_many(capsys: Captured) -> None:
     [
         (b"", "holds no chunks"),
         (b"[]\n", "holds no chunks"),
-        (b"# Markdown\n", "has no record in line 1"),
-        (b"5\n", "has no record in line 1"),
+        (b"# Markdown\n", "is no file of chunks (line 1: not "),
+        (b"5\n", "is no file of chunks (line 1: not "),
         (b'{"token_count": 5}\n{"tok', "has no record in line 2"),
-        (b"\x00\xff\xfe", "has no record in line 1"),
+        (b"\x00\xff\xfe", "is no file of chunks (line 1: not "),
         (b"PAR1 and no more", "is a damaged Parquet file"),
         (b"{}\n", "without a token count"),
         (b'{"token_count": true}\n', "token count"),
@@ -486,7 +552,7 @@ def test_diff_reads_every_format(two: tuple[str, str], capsys: Captured) -> None
 
 def test_diff_refuses_what_has_no_content_ids(two: tuple[str, str], capsys: Captured) -> None:
     notes = chunks_in("notes.jsonl", "d.md", "--dialect", "notes")
-    assert "without a content_id" in refused(capsys, "diff", two[0], notes)
+    assert "without chunk_id, content_id, " in refused(capsys, "diff", two[0], notes)
     assert "hint: " in refused(capsys, "diff", notes, two[0])
 
 
@@ -548,7 +614,7 @@ TYPES: dict[str, Any] = {"integer": int, "number": (int, float), "boolean": bool
 
 @pytest.mark.usefixtures("endpoint")
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_the_schema_allows_what_the_library_allows(strategy: str, capsys: Captured) -> None:
+def test_the_schema_allows_what_the_library_allows(strategy: Any, capsys: Captured) -> None:
     properties = orjson.loads(output_of(capsys, "strategies", strategy, "--json"))["$defs"][strategy]["properties"]
     document = spanwise.read_text("Words.")
     more: dict[str, Any] = {"input_price": 1, "output_price": 1} if strategy == "smart" else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ CONFLUENCE = [
     "chunk_id", "page_id", "space_key", "block_indices", "core_block_indices", "overlap_prev_block_indices",
     "overlap_next_block_indices", "normalized_text", "full_text", "embedding_text", "full_heading_hierarchy",
     "text_heading_hierarchy", "nearest_heading_id", "page_title", "page_version", "last_modified", "text_length",
-    "navigation",
+    "navigation", "md_text",
 ]  # fmt: skip
 NOTES = [
     "id", "note_id", "index", "text", "window", "token_count", "section_title", "section_path", "neighbors_prev",
@@ -73,7 +74,7 @@ FIELDS = {
 }  # fmt: skip
 
 
-def made(text: str = PAGE, strategy: str = "structure", **options: Any) -> tuple[spanwise.Chunk, ...]:
+def made(text: str = PAGE, strategy: Any = "structure", **options: Any) -> tuple[spanwise.Chunk, ...]:
     document = spanwise.read_text(text, **METADATA)
     return spanwise.chunk(document, strategy, **{"min_tokens": 0} | options)
 
@@ -160,13 +161,17 @@ def test_spec_v1_custom_metadata_override_nothing() -> None:
 def test_confluence_matches_our_record() -> None:
     same = [
         "block_indices", "core_block_indices", "overlap_prev_block_indices", "overlap_next_block_indices",
-        "normalized_text", "full_text", "embedding_text", "navigation",
+        "embedding_text",
     ]  # fmt: skip
     for record, ours in both("confluence", PAGE + LONG, max_tokens=100, target_tokens=60):
         assert {name: record[name] for name in same} == {name: ours[name] for name in same}
         assert (record["page_id"], record["space_key"], record["page_version"]) == ("77", "SP", 3)
         assert (record["page_title"], record["last_modified"]) == ("Guide", "2026-01-28T10:00:00Z")
-        assert record["text_length"] == len(ours["normalized_text"])
+        assert (record["normalized_text"], record["md_text"]) == (ours["plain_text"], ours["normalized_text"])
+        assert record["normalized_text"] in record["full_text"]
+        assert not re.search(r"\]\(|\*\*|^#|^- |^```", record["full_text"], re.MULTILINE)
+        assert record["text_length"] == len(record["normalized_text"])
+        assert record["navigation"] == ours["navigation"] | {"text_length": record["text_length"]}
         assert record["full_heading_hierarchy"] == ours["headings_path"]
 
 
@@ -185,7 +190,7 @@ def test_confluence_distinguishes_parts_of_one_block() -> None:
 
 
 @pytest.mark.parametrize("strategy", ["structure", "fixed"])
-def test_confluence_ids_are_unique(strategy: str) -> None:
+def test_confluence_ids_are_unique(strategy: Any) -> None:
     text = "\n\n".join(["Alpha. Beta. Gamma.", LONG, "Delta.", "", LONG, "Short one."])
     chunks = spanwise.chunk(spanwise.read_text(text), strategy, max_tokens=64)
     ids = [record["chunk_id"] for record in translate(chunks, "confluence")]

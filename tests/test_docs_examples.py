@@ -2,7 +2,7 @@
 
 A page is one session in an empty folder, from top to bottom:
 
-- a fenced block with a title, such as `markdown title=notes/plan.md`, writes that file; a second one is an edit;
+- a fenced block with a title, such as `markdown title="notes/plan.md"`, writes that file; a second one is an edit;
 - a `console` block that calls `spanwise` or `python` is run: a line that starts with `$ ` is a command, the lines after
   it are what it says;
 - `...` alone on a line stands for lines that are left out, inside a line for characters;
@@ -18,7 +18,8 @@ import runpy
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,7 +38,7 @@ pytestmark = pytest.mark.process
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), DOCS.parent / "README.md"]
 FENCED = re.compile(
-    r"^(?P<fence>`{3,})(?P<kind>\w*)(?: title=(?P<title>\S+))?\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL
+    r'^(?P<fence>`{3,})(?P<kind>\w*)(?: title="(?P<title>[^"]+)")?\n(?P<body>.*?)^(?P=fence)$', re.MULTILINE | re.DOTALL
 )
 CALL = re.compile(r"^\$ (?:[^\n]*[|;&] *)?(?:spanwise|python) ", re.MULTILINE)
 
@@ -101,10 +102,10 @@ def trimmed(text: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def run(command: str, folder: Path, before: int) -> subprocess.CompletedProcess[str]:
+def run(command: str, folder: Path, before: int, more: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run a command in a shell whose previous command ended with the exit code `before`."""
     path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
-    surroundings = {"PATH": path, "HOME": str(folder), "LC_ALL": "C.UTF-8", "COLUMNS": "100"}
+    surroundings = {"PATH": path, "HOME": str(folder), "LC_ALL": "C.UTF-8", "COLUMNS": "100", **more}
     return subprocess.run(
         ["sh", "-c", f"(exit {before}); {command}"],
         cwd=folder, env=surroundings, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", check=False,
@@ -116,19 +117,69 @@ SESSIONS = [page for page in PAGES if any(isinstance(step, Command) for step in 
 
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
+    printed_what_the_page_shows(page, tmp_path, {})
+
+
+def printed_what_the_page_shows(page: Path, folder: Path, more: Mapping[str, str]) -> None:
+    """Assert that the commands of a page print what it shows, with more variables in their environment."""
     code = 0
     for step in steps_of(page.read_text("utf-8")):
         if isinstance(step, PageFile):
-            path = tmp_path / step.path
+            path = folder / step.path
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(step.text, encoding="utf-8")
             continue
         location = f"{page.name}, line {step.line}: $ {step.command}"
         assert code == 0 or step.command == "echo $?", f"{location}\nthe command before it failed with {code}"
-        done = run(step.command, tmp_path, code)
+        done = run(step.command, folder, code, more)
         code = done.returncode
         assert matches_output(step.output, done.stdout, done.stderr), f"{location}\n{done.stdout}{done.stderr}"
     assert code == 0, f"the last command of {page.name} failed with {code}"
+
+
+def test_the_picture_shows_what_the_command_prints(tmp_path: Path) -> None:
+    picture = (DOCS / "view.svg").read_text("utf-8")
+    lines: dict[float, str] = {}
+    for place, text in re.findall(r'<text class="[\w-]+-r\d+" [^>]*y="([\d.]+)"[^>]*>(.*?)</text>', picture, re.DOTALL):
+        lines[float(place)] = lines.get(float(place), "") + unescape(text).replace("\xa0", " ")
+    command, *shown = (line.rstrip() for _, line in sorted(lines.items()))
+    files = (step for step in steps_of((DOCS.parent / "README.md").read_text("utf-8")) if isinstance(step, PageFile))
+    note = next(files)
+    (tmp_path / note.path).write_text(note.text, encoding="utf-8")
+    done = run(f"{command.removeprefix('$ ')} --format view", tmp_path, 0, {})
+    printed = trimmed(done.stdout + done.stderr).splitlines()
+    assert [re.sub(r"in \d.*", "", line) for line in shown] == [re.sub(r"in \d.*", "", line) for line in printed]
+
+
+def rows_of(page: str) -> list[list[str]]:
+    """Return the cells of the rows of all tables of a page, without marks."""
+    lines = (line for line in page.splitlines() if line.startswith("|"))
+    return [
+        [cell.strip(" *`").replace("**", "").replace("`", "") for cell in line.strip("|").split("|")] for line in lines
+    ]
+
+
+def percent(text: str) -> float:
+    return round(float(text.removesuffix("%")), 1)
+
+
+def test_figures_are_those_of_the_bench() -> None:
+    results = DOCS.parent / "bench" / "results"
+    markdown, prose = (results / "results.md").read_text("utf-8").split("## English prose")
+    found = rows_of((results / "retrieval.md").read_text("utf-8"))
+    _, figures = (DOCS.parent / "README.md").read_text("utf-8").split("## Figures")
+    for name, cost, over, cut, recall in rows_of(figures.split("## ")[0])[2:]:
+        splitter = name.removesuffix(", small cores")
+        row = next(row for row in rows_of(markdown) if row[0] == splitter)
+        costs = [row[1]] if row[2] == "–" else [row[2], row[1]]
+        assert cost == " / ".join(f"{float(value):.1f}" for value in costs)
+        assert percent(cut) == percent(row[8])
+        assert max(float(one[6]) for one in found if one[0].startswith(splitter.split(" Markdown")[0])) == percent(
+            recall
+        )
+        in_prose = next((one[5] for one in rows_of(prose) if one[0] == splitter), "0")
+        assert row[5] == "0"
+        assert over == ("0" if in_prose == "0" else f"{percent(in_prose.split(' (')[0])} % of prose")
 
 
 def test_important_pages_are_run() -> None:
@@ -168,7 +219,7 @@ $ make demo    # sets up .venv
 $ pip install "spanwise[parquet]"
 ```
 
-````markdown title=notes/plan.md
+````markdown title="notes/plan.md"
 # Plan
 
 ```sh

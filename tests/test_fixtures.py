@@ -35,9 +35,9 @@ from typing import Any
 import pytest
 
 import spanwise
-from laws import broken_laws
 from spanwise import Chunk, Document
 from spanwise.chunking.strategies import STRATEGIES
+from spanwise.testing.laws import broken_laws
 from spanwise.text.tokens import tokenizer_of
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -169,7 +169,7 @@ def differences(fixture: Fixture, chunks: tuple[Chunk, ...]) -> list[str]:
     return wrong
 
 
-def made(fixture: Fixture, strategy: str) -> tuple[Document, tuple[Chunk, ...]]:
+def made(fixture: Fixture, strategy: Any) -> tuple[Document, tuple[Chunk, ...]]:
     paged = fixture.format == "pages"
     document = spanwise.read_pages(fixture.pages) if paged else spanwise.read_text(fixture.text, fixture.format)
     assert document.text == fixture.text

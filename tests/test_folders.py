@@ -10,7 +10,8 @@ from pathlib import Path, PurePath
 import pytest
 
 from command import files, without_rights
-from spanwise.errors import SpanwiseError
+from spanwise.errors import OptionError, SpanwiseError
+from spanwise.indexing.identity import location_of
 from spanwise.sources.folder import FoundFiles, find_files
 
 
@@ -26,8 +27,10 @@ def made(folder: Path, *names: str, ignored: dict[str, str] | None = None) -> No
     files(folder, {str(PurePath(path, ".gitignore")): text for path, text in (ignored or {}).items()})
 
 
-def found(*paths: str, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> FoundFiles:
-    return find_files(paths or ["."], known=lambda _: True, include=include, exclude=exclude)
+def found(
+    *paths: str, include: Sequence[str] = (), exclude: Sequence[str] = (), follow_links: bool = False
+) -> FoundFiles:
+    return find_files(paths or ["."], known=lambda _: True, include=include, exclude=exclude, follow_links=follow_links)
 
 
 # ------------------------------------------------------------------------------------------------------- the walk
@@ -114,18 +117,60 @@ def test_the_git_folder_is_not_counted(folder: Path) -> None:
 # -------------------------------------------------------------------------------------------------- links and pipes
 
 
-def test_a_linked_file_is_a_file(folder: Path) -> None:
-    made(folder, "elsewhere/a.md", "docs/b.md")
-    (folder / "docs/a.md").symlink_to("../elsewhere/a.md")
-    assert found("docs").files == ["docs/a.md", "docs/b.md"]
+def linked(folder: Path) -> None:
+    """Make a folder with links of all kinds: to files and folders inside and outside, and round."""
+    made(folder, "elsewhere/a.md", "elsewhere/more/c.md", "docs/b.md", "docs/sub/d.md", "docs/.data/e.md")
+    for name, target in {
+        "a.md": "../elsewhere/a.md", "again.md": "b.md", "e.md": ".data/e.md", "e2.md": "e.md", "more": "../elsewhere",
+        "round": ".", "sub2": "sub", "up": "..",
+    }.items():  # fmt: skip
+        (folder / "docs" / name).symlink_to(target)
 
 
-def test_a_linked_folder_inside_is_not_followed_but_counted(folder: Path) -> None:
-    made(folder, "elsewhere/a.md", "docs/b.md")
-    (folder / "docs/more").symlink_to("../elsewhere")
-    (folder / "docs/round").symlink_to(".")
-    assert found("docs").files == ["docs/b.md"]
-    assert found("docs").passed_over == {"linked folder": 2}
+def test_links_that_leave_the_folder_are_passed_over(folder: Path) -> None:
+    linked(folder)
+    answer = found("docs")
+    assert answer.files == ["docs/b.md", "docs/e.md", "docs/sub/d.md"]
+    assert answer.passed_over == {
+        "hidden": 1, "link that leaves the folder": 3, "another name of a file": 2, "linked folder": 2,
+    }  # fmt: skip
+
+
+def test_links_are_followed_if_that_is_wanted_and_nothing_comes_twice(folder: Path) -> None:
+    linked(folder)
+    answer = found("docs", follow_links=True)
+    assert answer.files == ["docs/b.md", "docs/e.md", "docs/more/a.md", "docs/more/more/c.md", "docs/sub/d.md"]
+    assert answer.passed_over == {"hidden": 1, "another name of a file": 3, "linked folder": 2}
+
+
+def test_a_file_knows_where_it_is(folder: Path) -> None:
+    linked(folder)
+    (folder / "alias").symlink_to("docs")
+    for paths in (["docs"], ["alias"], ["alias/a.md", "docs/sub/d.md"], ["."]):
+        for item in found(*paths, follow_links=True).items():
+            assert item.location == location_of(item.path)
+
+
+def test_a_link_that_is_named_is_followed(folder: Path) -> None:
+    linked(folder)
+    assert found("docs/a.md", "docs/up/elsewhere/more").files == ["docs/a.md", "docs/up/elsewhere/more/c.md"]
+    assert "link that leaves the folder" not in found("docs/a.md").passed_over
+    assert found("docs", "docs/a.md").passed_over["link that leaves the folder"] == 2
+
+
+def test_a_link_never_leads_to_what_git_keeps(folder: Path) -> None:
+    made(folder, "docs/.git/config")
+    (folder / "docs/config.md").symlink_to(".git/config")
+    assert found("docs").files == []
+    assert found("docs").passed_over == {"hidden": 1}
+
+
+def test_what_one_path_passes_over_and_another_one_takes_is_not_counted(folder: Path) -> None:
+    made(folder, "docs/a.md", "docs/.hidden.md", "docs/build/b.md", ignored={"docs": "build/\n"})
+    assert found("docs").passed_over == {"hidden": 1, "ignored by .gitignore": 1}
+    for paths in (["docs", "docs/.hidden.md", "docs/build"], ["docs/build", "docs/.hidden.md", "docs"]):
+        assert len(found(*paths).files) == 3
+        assert not found(*paths).passed_over
 
 
 def test_a_linked_folder_that_is_named_is_walked(folder: Path) -> None:
@@ -193,6 +238,10 @@ TREE = ("docs/x.md", "docs/x.txt", "docs/api/y.md", "docs/api/y.txt", "z.md", "z
 @pytest.mark.parametrize(
     ("patterns", "left"),
     [
+        ("\ufeff*.txt", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
+        ("docs**/x.*", "build/o.md docs/api/y.md docs/api/y.txt src/build/p.md z.md z.txt"),
+        ("**\\/x.*", "build/o.md docs/api/y.md docs/api/y.txt src/build/p.md z.md z.txt"),
+        ("*[[:digit:]x-z].md", "build/o.md docs/api/y.txt docs/x.txt src/build/p.md z.txt"),
         ("*.txt", "build/o.md docs/api/y.md docs/x.md src/build/p.md z.md"),
         ("build", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt z.md z.txt"),
         ("build/", "docs/api/y.md docs/api/y.txt docs/x.md docs/x.txt z.md z.txt"),
@@ -325,6 +374,15 @@ def test_patterns_are_relative_to_the_walked_folder(folder: Path) -> None:
     made(folder, *TREE)
     assert found("docs", include=["/x.*"]).files == ["docs/x.md", "docs/x.txt"]
     assert found("docs", exclude=["api/"]).files == ["docs/x.md", "docs/x.txt"]
+
+
+@pytest.mark.parametrize("pattern", ["[", "a\\", "/", "!", "[[:x:]]", "a/[b", "x" * 5000])
+def test_what_can_match_nothing_is_no_pattern(pattern: str, folder: Path) -> None:
+    made(folder, *TREE)
+    with pytest.raises(OptionError, match="is not a pattern"):
+        found(include=[pattern])
+    with pytest.raises(OptionError, match="is not a pattern"):
+        found(exclude=[pattern])
 
 
 def test_exclude_beats_include_and_include_does_not_beat_gitignore(folder: Path) -> None:

@@ -148,7 +148,7 @@ def site() -> Iterator[Site]:
         yield found
 
 
-def chunked(document: Document, strategy: str) -> tuple[Chunk, ...]:
+def chunked(document: Document, strategy: Any) -> tuple[Chunk, ...]:
     sizes: dict[str, Any] = {"min_tokens": 0} if strategy == "structure" else {}
     return spanwise.chunk(document, strategy, max_tokens=24, overlap_tokens=0, template="plain", **sizes)
 

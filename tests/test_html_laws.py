@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 import spanwise
-from document_laws import assert_document
 from spanwise import Block, Document, Part
 from spanwise.records.links.visible_page import visible_runs
+from spanwise.testing.document_laws import assert_document
 
 TAGS = [
     "p",

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spanwise
-import spanwise.cli.commands.index as command
 from command import files, on_terminal, records
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
+from spanwise.cli.progress import Stages
 from spanwise.embedding import Embedder
 from spanwise.errors import MissingExtraError, OptionError
 from spanwise.indexing.diff import matched
@@ -30,8 +30,8 @@ from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.stores import open_store
 from spanwise.stores.sqlite.writer import SqliteWriter
 from spanwise.stores.values import ChunkState, DocumentState, Filters, record_hash
+from spanwise.testing.store_documents import WordEmbedder, entry, parent_entry
 from spanwise.text.terms import document_terms, query_words
-from stored import WordEmbedder, entry, parent_entry
 
 Captured = pytest.CaptureFixture[str]
 PAGE = "# Travel\n\nTrips are booked in the portal.\n\n## Rates\n\nBerlin costs 41 a day.\n\n[more](more.md)\n"
@@ -511,8 +511,7 @@ def test_nothing_to_index_is_reported(folder: Path, capsys: Captured) -> None:
     assert main(["index", "nowhere", "--store", "s.db"]) == 1
     assert "does not exist" in capsys.readouterr().err
     assert not (folder / "s.db").exists()
-    with pytest.raises(SystemExit):
-        main(["index", "docs"])
+    assert main(["index", "docs"]) == 2
     assert "--store" in capsys.readouterr().err
 
 
@@ -525,13 +524,26 @@ def test_the_summary_for_people(folder: Path) -> None:
     assert "3 documents" in output
 
 
-def test_progress_reports_every_stage() -> None:
-    progress = command.Stages(silent=False, embedding=True)
-    progress.total = 4
-    for stage, done in (("read", 1), ("chunk", 10), ("embed", 7), ("write", 5)):
+def test_progress_moves_while_chunks_are_embedded() -> None:
+    now = 100.0
+    progress = Stages(silent=False, embedding=True, clock=lambda: now)
+    progress.start(4)
+    for stage, done in (("read", 2), ("chunk", 20), ("embed", 8), ("write", 10), ("embed", 13)):
+        now += 1
         progress.show(IndexEvent(stage, done))
-    assert "read 1/4 · chunk 10 · embed 7 · write 5" in progress.text()
-    assert "embed" not in command.Stages(silent=False, embedding=False).text()
+    assert progress.text().split("%")[0].endswith("38")  # 10 written and 5 embedded of about 40
+    assert "15 chunks embedded · 3/s · 8 s left · 2/4 read" in progress.text()
+    for stage, done in (("read", 4), ("chunk", 30), ("embed", 28), ("write", 30)):
+        progress.show(IndexEvent(stage, done))
+    assert "100% · 30 chunks embedded · 6/s · 0 s left · 4/4 read" in progress.text()
+    assert "embedded" not in Stages(silent=False, embedding=False).text()
+
+
+def test_embedding_reports_progress_between_calls(tmp_path: Path, embedder: WordEmbedder) -> None:
+    texts = "\n\n".join(f"# Part {n}\n\nTrip number {n} is booked in the portal." for n in range(200))
+    events: list[IndexEvent] = []
+    spanwise.index(spanwise.read_text(texts), tmp_path / "s.db", embedder=embedder, progress=events.append)
+    assert [event.done for event in events if event.stage == "embed"] == [64, 128, 192, 200]
 
 
 @pytest.mark.usefixtures("endpoint")

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import spanwise
 from growth import assert_linear
-from hostile import HOSTILE
-from laws import broken_laws
-from made_markdown import markdown
 from proposing import offline
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.readers import FORMATS
+from spanwise.testing.hostile_texts import HOSTILE
+from spanwise.testing.laws import broken_laws
+from spanwise.testing.made_markdown import markdown
 from spanwise.text.tokens import TOKENIZERS, tokenizer_of
 from specifications import specification
 
@@ -31,7 +31,7 @@ PAIRS = [
 SIZES = (16, 17, 23, 40, 100, 300, 900, 1_000_000)
 
 
-def checked(text: str, format: str, strategy: str, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
+def checked(text: str, format: str, strategy: Any, tokenizer: str, options: dict[str, Any]) -> list[dict[str, Any]]:
     """Chunk a text, assert that no law is broken, and return the records."""
     document = spanwise.read_text(text, format)
     chunks = spanwise.chunk(document, strategy, tokenizer, **offline(strategy), **options)
@@ -116,7 +116,7 @@ NOT_COUNTED = {"spaces", "newlines", "nested list", "huge heading", "definitions
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", [name for name in HOSTILE if name not in NOT_COUNTED])
-def test_work_grows_with_the_text(name: str, strategy: str) -> None:
+def test_work_grows_with_the_text(name: str, strategy: Any) -> None:
     options: dict[str, Any] = {"max_tokens": 24, **({"parent_tokens": 96} if strategy == "hierarchical" else {})}
 
     def work(size: int) -> None:
@@ -152,7 +152,7 @@ def test_a_megabyte_under_a_template(name: str, template: str) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_same_bytes_in_another_process(strategy: str) -> None:
+def test_same_bytes_in_another_process(strategy: Any) -> None:
     program = (
         "import json, sys, spanwise\n"
         "from proposing import offline\n"

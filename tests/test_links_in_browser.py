@@ -198,7 +198,7 @@ def site() -> Iterator[Site]:
         yield found
 
 
-def chunked(site: Site, name: str, text: str, strategy: str) -> tuple[Document, tuple[Chunk, ...]]:
+def chunked(site: Site, name: str, text: str, strategy: Any) -> tuple[Document, tuple[Chunk, ...]]:
     """Return small chunks: every leaf, item, row and sentence gets its own link."""
     document = spanwise.read_text(text, source_url=site.address(name))
     sizes: dict[str, Any] = {"min_tokens": 0} if strategy == "structure" else {}

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spanwise
-from document_laws import assert_document
 from growth import assert_linear
 from spanwise import Block, Document, Link, Part
+from spanwise.testing.document_laws import assert_document
 from specifications import specification
 
 ROOT = Path(__file__).parents[1]
@@ -472,6 +472,13 @@ def test_text_on_the_line_after_a_comment_is_a_paragraph() -> None:
 
 def test_text_with_a_comment_in_it_is_a_paragraph() -> None:
     assert blocks("tekst <!-- ż --> tekst") == [("paragraph", "tekst <!-- ż --> tekst")]
+
+
+@pytest.mark.parametrize("space", ["\u2029", "\u2028", "\x0b", "\x1c", "\x85", "\u3000"])
+def test_odd_white_space_in_a_note_comment_is_part_of_it(space: str) -> None:
+    """To CommonMark it is text, so it would begin a block in a comment of which all else is blank."""
+    comment = f"%%\n    a{space}\n%%"
+    assert blocks(f"{comment}\n    code") == [("comment", comment), ("code", "    code")]
 
 
 def test_an_unclosed_comment_is_not_lost() -> None:

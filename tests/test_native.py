@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import spanwise
 from conftest import DEMO
-from made_markdown import markdown
 from spanwise import native
 from spanwise.chunking.pieces import PlannedCore, SettledChunk
 from spanwise.chunking.strategies import STRATEGIES
@@ -24,6 +23,7 @@ from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, Block, Document, 
 from spanwise.native import compiled, plain
 from spanwise.native.sections import DRAFTED_AS, SectionSizes
 from spanwise.readers.builder import LONGEST_NAME, Builder, FoundBlock
+from spanwise.testing.made_markdown import markdown
 from specifications import specification
 
 BEGUN = array("B", [1, 0, 3, 7])
@@ -263,10 +263,10 @@ def test_wrong_arguments_are_refused() -> None:
     calls: list[Callable[[], Any]] = [
         lambda: compiled.walk("", [], {}, (int, int), False, False, False),
         lambda: compiled.items("", [(1,)], Part),  # type: ignore[list-item]
-        lambda: compiled.items("", (), Part),  # type: ignore[arg-type]
+        lambda: compiled.items("", 7, Part),  # type: ignore[arg-type]
         lambda: compiled.token_ends(b"", bytes(4), "0"),  # type: ignore[arg-type]
         lambda: compiled.add_blocks(empty, [(1,)], Block, 9),
-        lambda: compiled.add_blocks(wrong, [], Block, 9),
+        lambda: compiled.add_blocks(wrong, [FoundBlock("heading", 0, 1, 2, "b")], Block, 9),
         lambda: compiled.misplaced("", [Block("code", 0, 1)]),  # type: ignore[arg-type]
         lambda: compiled.misplaced("a", ((1,),)),
         lambda: compiled.hints(b""),  # type: ignore[arg-type]
@@ -288,6 +288,7 @@ def test_ranges_outside_of_the_text_are_refused(row: tuple[int, int]) -> None:
 
 def test_limits_larger_than_any_machine_are_taken() -> None:
     document = spanwise.read_text("# A\n\nb\n\n```\nc\n```\n" * 3)
+    strategy: Any
     for strategy in set(STRATEGIES) - {"smart"}:
         assert spanwise.chunk(document, strategy, max_tokens=10**30)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from made_markdown import markdown
 from spanwise.native import compiled, plain
+from spanwise.testing.made_markdown import markdown
 
 SIGNS = "ab字🐢é \t\n\r\x1e\x1e\x1c\x85\u00a0\u3000\u200b"
 LIMITS = st.sampled_from([0, 1, 2, 3, 7, 20, 100, 1000])

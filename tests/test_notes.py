@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spanwise
-from document_laws import assert_document
 from growth import assert_linear
-from laws import broken_laws
 from spanwise import Block, Chunk, Document, Link
+from spanwise.testing.document_laws import assert_document
+from spanwise.testing.laws import broken_laws
 from spanwise.text.tokens import tokenizer_of
 
 
@@ -71,7 +71,7 @@ def content(text: str) -> list[tuple[str, str]]:
     return [(block.kind, text_of(document, block)) for block in document.blocks if block.kind not in left_out]
 
 
-def chunks(text: str, strategy: str, **options: Any) -> tuple[Chunk, ...]:
+def chunks(text: str, strategy: Any, **options: Any) -> tuple[Chunk, ...]:
     """Chunk Markdown and check all laws."""
     document = read(text)
     found = spanwise.chunk(document, strategy, "words", **options)
@@ -1024,7 +1024,7 @@ def test_every_visible_character_lies_in_one_block(text: str) -> None:
         ("window", {"overlap_tokens": 8}),
     ],
 )
-def test_laws_and_types_on_made_notes(strategy: str, options: dict[str, Any]) -> None:
+def test_laws_and_types_on_made_notes(strategy: Any, options: dict[str, Any]) -> None:
     @given(notes, st.sampled_from((16, 24, 60, 600)), st.sampled_from(("plain", "breadcrumb")))
     @settings(max_examples=100)
     def hold(text: str, max_tokens: int, template: str) -> None:
@@ -1040,7 +1040,7 @@ def test_laws_and_types_on_made_notes(strategy: str, options: dict[str, Any]) ->
 
 @pytest.mark.parametrize("strategy", ["heading", "window"])
 @pytest.mark.parametrize("limit", [16, 40, 600])
-def test_types_are_not_mixed_in_a_long_note(strategy: str, limit: int) -> None:
+def test_types_are_not_mixed_in_a_long_note(strategy: Any, limit: int) -> None:
     sentences = "One two three four five. " * 9
     sections = [
         note("#" * (2 + number % 3) + f" H{number}", *([f"> [!section] {kind}"] if kind else []), sentences.strip())

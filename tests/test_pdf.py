@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import spanwise
-from document_laws import assert_document
 from made_pdfs import COLUMN, HEIGHT, LEFT, SIZE, WIDTH, Expected, Sheet, blocks_of, parts_of, read_made
 from pdf_makers import MAKERS, MIDDLE, headings_by_size, made
 from pdf_prints import PRINTS, printed, printed_page
 from pdf_texts import LANGUAGES, TEXTS
 from spanwise import Document
+from spanwise.testing.document_laws import assert_document
 
 LONG_TABLES = {"long_table", "tagged_long_table"}  # the browser decides where pages break
 

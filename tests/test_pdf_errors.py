@@ -12,13 +12,13 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 import spanwise
 from command import files, ran
 from command import records as records_of
-from document_laws import assert_document
-from laws import broken_laws
 from made_pdfs import HEIGHT, LEFT, SIZE, WIDTH, Made, Sheet, blocks_of, read_made
 from pdf_makers import made
 from pdf_prints import printed
 from pdf_texts import LANGUAGES, TEXTS
 from spanwise import Document, SpanwiseError, UnreadableError
+from spanwise.testing.document_laws import assert_document
+from spanwise.testing.laws import broken_laws
 from spanwise.text.tokens import tokenizer_of
 
 SECRET = "swordfish"
@@ -55,6 +55,7 @@ def refused(data: bytes, folder: Path, message: str, **given: str) -> Unreadable
     with pytest.raises(UnreadableError, match=message) as caught:
         read_made(data, folder, **given)
     assert caught.value.subject.endswith("a.pdf")
+    assert caught.value.hint
     return caught.value
 
 

@@ -10,16 +10,17 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from ctypes import c_double
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as raw
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 import spanwise
-from document_laws import assert_document
-from laws import broken_laws
+from growth import assert_linear
 from made_pdfs import read_made
 from pdf_makers import MAKERS, headings_by_size, made
 from pdf_prints import PRINTS, printed
@@ -27,6 +28,13 @@ from pdf_texts import LANGUAGES
 from proposing import offline
 from spanwise import Block, Document
 from spanwise.chunking.strategies import STRATEGIES
+from spanwise.readers.pdf import read_pdf
+from spanwise.readers.pdf.geometry import Box
+from spanwise.readers.pdf.hyphens import Vocabulary, flowed
+from spanwise.readers.pdf.lines import separator
+from spanwise.readers.pdf.words import Style, Word
+from spanwise.testing.document_laws import assert_document
+from spanwise.testing.laws import broken_laws
 from spanwise.text.tokens import tokenizer_of
 
 LIMIT = 100
@@ -47,6 +55,7 @@ def test_the_laws_hold_under_every_strategy(name: str, language: str, tmp_path: 
     document = read_made(data_of(name, language), tmp_path)
     assert_document(document)
     tokenizer = tokenizer_of("cl100k")
+    strategy: Any
     for strategy in STRATEGIES:
         chunks = spanwise.chunk(document, strategy, tokenizer, max_tokens=LIMIT, **offline(strategy))
         records = [chunk.to_dict() for chunk in chunks]
@@ -157,7 +166,10 @@ def test_another_process_reads_the_same(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.{language}.pdf"
         path.write_bytes(data_of(name, language))
         paths.append(str(path))
-    others = {"PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(__file__).parent)}
+    others = {
+        "PYTHONHASHSEED": "7",
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
+    }
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *reversed(paths)], capture_output=True, check=True, env=os.environ | others
     ).stdout.decode()
@@ -167,3 +179,36 @@ def test_another_process_reads_the_same(tmp_path: Path) -> None:
 def test_a_drawn_pdf_is_made_the_same_twice() -> None:
     twice = [hashlib.sha256(headings_by_size("pl").data).hexdigest() for _ in range(2)]
     assert twice[0] == twice[1]
+
+
+# ── the amount of work ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def scattered(size: int) -> bytes:
+    """Return a page with this many words, each a line of its own."""
+    file = BytesIO()
+    sheet = Canvas(file, pagesize=(600, 800))
+    for number in range(size):
+        sheet.drawString(number * 37 % 600, number * 53 % 800, f"w{number}")
+    sheet.save()
+    return file.getvalue()
+
+
+@pytest.mark.slow
+def test_a_page_of_very_many_lines_takes_linear_work() -> None:
+    pages = {size: scattered(size) for size in (600, 2_400)}
+    assert_linear(lambda size: read_pdf(pages[size], "many.pdf", None, None), 600)
+
+
+def test_joining_lines_looks_back_a_few_characters_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def watched(before: str, after: str) -> str:
+        seen.append(len(before))
+        return separator(before, after)
+
+    monkeypatch.setattr("spanwise.readers.pdf.hyphens.separator", watched)
+    word = Word("word", Box(0, 0, 9, 9), Style("", 9, False, False, 0, -1, False), spaced=True, broken=False)
+    assert flowed([[word] * 10] * 300, Vocabulary()) == "word " * 2_999 + "word"
+    assert len(seen) == 299
+    assert max(seen) < 300

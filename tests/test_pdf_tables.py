@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import spanwise
-from document_laws import assert_document
 from made_pdfs import HEIGHT, LEFT, Expected, Sheet, blocks_of, markdown_table, parts_of, read_made
 from pdf_makers import ROW, made
 from pdf_prints import long_rows, printed, printed_page
 from pdf_texts import LANGUAGES, TEXTS
 from spanwise import Block, Document
+from spanwise.testing.document_laws import assert_document
 
 TABLES = [
     "ruled_table", "shaded_table", "table_of_level_rules", "borderless_table", "table_with_its_head_on_both_pages",

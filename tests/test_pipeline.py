@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -18,8 +20,8 @@ import pytest
 import spanwise
 from spanwise import Chunks, Document, IndexEvent, IndexReport, OptionError, SourceItem, UnreadableError
 from spanwise.cli import main
-from spanwise.readers import ReadOptions
-from stored import WordEmbedder
+from spanwise.readers import ReadOptions, read_bytes
+from spanwise.testing.store_documents import WordEmbedder
 
 PAGE = "# Trips\n\nBook trips in the portal.\n\n## Rates\n\nThe daily rate is 41 euros.\n"
 
@@ -271,7 +273,7 @@ def test_an_error_of_the_caller_ends_the_run(folder: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(("raised", "message"), [
-    (MemoryError(), "too large for this machine's memory"), (UnreadableError("a", "is locked"), "`a` is locked"),
+    (MemoryError(), "too large for the memory that it may take"), (UnreadableError("a", "is locked"), "`a` is locked"),
 ])  # fmt: skip
 def test_errors_of_a_source_keep_their_meaning(raised: Exception, message: str, folder: Path) -> None:
     class Cloud(SourceItem):
@@ -280,6 +282,63 @@ def test_errors_of_a_source_keep_their_meaning(raised: Exception, message: str, 
 
     (report,) = index([Cloud("a.md", location="s3://a")]).documents
     assert message in str(report.error)
+
+
+class StrangeError(UnreadableError):
+    """An error that can be pickled, but not made again."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(file, "is locked", hint="unlock it")
+
+
+class Guarded(SourceItem):
+    """An item that is sent to a child."""
+
+    def fetch(self) -> bytes:
+        if "strange" in self.name:
+            raise StrangeError(self.name)
+        if "value" in self.name:
+            raise UnreadableError(self.name, "is locked", value=threading.Lock(), hint="unlock it")
+        return b"Text."
+
+
+@pytest.mark.process
+def test_errors_that_can_not_be_sent_keep_their_words() -> None:
+    items = [Guarded(name) for name in ("a.md", "strange.md", "b.md", "value.md", "c.md")]
+    outcomes = list(spanwise.chunk_files(items))
+    assert [str(one.error) if one.error else "read" for one in outcomes] == [
+        "read", "`strange.md` is locked\nhint: unlock it", "read", "`value.md` is locked\nhint: unlock it", "read",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("limit", [0, 120])
+def test_a_fault_of_ours_costs_one_file(limit: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(data: bytes, name: str, *more: Any) -> Document:
+        if name == "docs/b.md":
+            raise IndexError("list index\nout of range")
+        return read_bytes(data, name, *more)
+
+    monkeypatch.setattr("spanwise.pipeline.process.read_bytes", faulty)
+    monkeypatch.setattr("spanwise.pipeline.guard.may_fork", lambda: True)
+    first, second, third = spanwise.chunk_files("docs", file_timeout=limit, file_memory=0)
+    assert first.value
+    assert third.value
+    message = "`docs/b.md` can't be processed: IndexError: list index out of range (test_pipeline.py, line "
+    assert str(second.error).startswith(message)
+    assert "\nhint: this is a fault of the program" in str(second.error)
+    report = index("docs", file_timeout=limit, file_memory=0)
+    assert counts(report) == {"added": 2, "failed": 1}
+
+
+def test_what_was_listed_before_a_source_fails_is_chunked(folder: Path) -> None:
+    def broken() -> Iterator[str]:
+        yield "docs/a.md"
+        raise RuntimeError("the queue is gone")
+
+    outcomes = spanwise.chunk_files(broken())
+    assert next(outcomes).name == "docs/a.md"
+    with pytest.raises(RuntimeError, match="the queue is gone"):
+        next(outcomes)
 
 
 def test_a_document_keeps_the_location_of_its_file(folder: Path) -> None:
@@ -371,17 +430,16 @@ def test_an_open_store_stays_open(folder: Path) -> None:
 
 def test_a_file_is_fetched_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched: list[str] = []
-    usual = Path.open
+    usual = os.open
 
-    def counted(path: Path, *arguments: Any, **more: Any) -> Any:
-        if path.suffix == ".md" and "rb" in (*arguments, *more.values()):
-            fetched.append(path.as_posix())
+    def counted(path: str, *arguments: Any, **more: Any) -> int:
+        fetched.extend([path] if str(path).endswith(".md") else [])
         return usual(path, *arguments, **more)
 
-    monkeypatch.setattr(Path, "open", counted)
-    index("docs")
+    monkeypatch.setattr(os, "open", counted)
+    index("docs", file_timeout=0, file_memory=0)  # in this process
     assert fetched == ["docs/a.md", "docs/b.md", "docs/c.md"]
     fetched.clear()
     (folder / "docs" / "a.md").write_text("# New\n\nOther words.\n", encoding="utf-8")
-    assert counts(index("docs")) == {"changed": 1, "unchanged": 2}
+    assert counts(index("docs", file_timeout=0, file_memory=0)) == {"changed": 1, "unchanged": 2}
     assert fetched == ["docs/a.md", "docs/b.md", "docs/c.md"]

@@ -15,11 +15,11 @@ import pytest
 import spanwise
 from command import files, records, started
 from fake_endpoint import Server, answering, hang, serving, status, topics
-from laws import broken_laws
 from spanwise import OptionError
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
 from spanwise.pipeline.settings import DEFAULT_PLANS, Config, load_config, plans_of
+from spanwise.testing.laws import broken_laws
 from spanwise.text.tokens import tokenizer_of
 
 Captured = pytest.CaptureFixture[str]

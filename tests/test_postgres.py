@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import traceback
 from collections.abc import Iterator
 
 import orjson
@@ -11,6 +12,8 @@ import pytest
 
 from servers import database
 from spanwise import MissingExtraError, StoreError
+from spanwise.errors import ConnectionLostError
+from spanwise.indexing.repair import repair
 from spanwise.stores import open_store
 from spanwise.stores.postgres import PostgresStore, open_postgres, schema
 from spanwise.stores.values import Entry, Filters, Model, StoreChange, StoredDocument
@@ -68,13 +71,14 @@ def test_no_tenant_writes_into_another(store: PostgresStore) -> None:
 
 def test_every_table_with_a_tenant_has_row_security(store: PostgresStore) -> None:
     query = """
-        SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity FROM pg_class c
+        SELECT c.relname, (c.relrowsecurity, c.relforcerowsecurity)::text FROM pg_class c
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'tenant'
         WHERE c.relnamespace = 'spanwise'::regnamespace AND c.relkind = 'r'
     """
-    with store._connections.plain() as connection:
+    with store._connections.using() as connection:
         walled = dict(connection.execute(query).fetchall())
-    assert walled == {"tenants": True, "documents": True, "chunks": True, "frequencies": True}
+    assert walled.pop("roles") == "(t,f)"  # which only the owner reads
+    assert walled == dict.fromkeys(("tenants", "documents", "chunks", "frequencies"), "(t,t)")
 
 
 def test_row_security_applies_to_an_ordinary_owner(address: str) -> None:
@@ -84,7 +88,7 @@ def test_row_security_applies_to_an_ordinary_owner(address: str) -> None:
         connection.execute(f"GRANT CREATE ON DATABASE {name} TO plain_{name}")
         connection.execute("CREATE EXTENSION vector")
     store = open_postgres(address.replace("postgres@", f"plain_{name}@"), create=True)
-    with store._connections.plain() as connection:
+    with store._connections.using() as connection:
         assert not schema.bypasses_row_security(connection)
         assert connection.execute("SELECT count(*) FROM spanwise.chunks").fetchone() == (0,)
     put(store, "acme", "a", "secret plan", "secret words", model=Model("m", 2))
@@ -111,16 +115,18 @@ def test_frequencies_are_those_of_the_tenant(store: PostgresStore) -> None:
 def test_a_writer_that_was_cut_off_leaves_no_lock(store: PostgresStore, address: str) -> None:
     other = open_postgres(address)
     writing = other.writing("", None)
-    writing.__enter__()
+    writer = writing.__enter__()
     with pytest.raises(StoreError, match="written by another"), store.writing("", None, wait=0.2):
         pass
     put(store, "acme", "a", "words")  # another tenant's documents don't block
     others = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
-    with store._connections.plain() as connection:
+    with store._connections.using() as connection:
         connection.execute(f"{others} AND pid <> pg_backend_pid()")
     put(store, "", "a", "words")
-    with pytest.raises(StoreError):
-        writing.__exit__(None, None, None)
+    with pytest.raises(ConnectionLostError):
+        writer.commit([], ["a"])
+    writing.__exit__(None, None, None)
+    assert [known.document_id for known in store.reading("").documents()] == ["a"]
     other.close()
 
 
@@ -156,10 +162,24 @@ def test_an_unreachable_address_is_an_error(address: str) -> None:
         open_store(address)
 
 
-def test_a_password_is_never_shown() -> None:
-    with pytest.raises(StoreError) as caught:
-        open_store("postgresql://user:geheim@/none?host=/nowhere")
-    assert "geheim" not in str(caught.value)
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://user:geheim@/none?host=/nowhere",
+        "postgresql://user:geheim@localhost:port/none",
+        "postgresql://localhost:1/none?password=geheim&nonsense=1",
+        "postgresql://user:a@geheim@localhost:1/none",
+        "postgresql://user:a/geheim@[::1/none",
+        "postgresql://user:ge%68eim%zz@localhost:1/none",
+        "postgresql://user:geheim\0@localhost:1/none",
+    ],
+)
+def test_a_password_is_never_shown(address: str) -> None:
+    for use in (open_store, repair):
+        with pytest.raises(StoreError, match="can't be reached") as caught:
+            use(address)
+        shown = "".join(traceback.format_exception(caught.value, limit=0))
+        assert "heim" not in shown
 
 
 def test_a_database_without_tables_is_no_store(address: str) -> None:
@@ -168,7 +188,7 @@ def test_a_database_without_tables_is_no_store(address: str) -> None:
 
 
 def test_tables_of_another_version_are_refused(store: PostgresStore, address: str) -> None:
-    with store._connections.plain() as connection:
+    with store._connections.using() as connection:
         connection.execute("UPDATE spanwise.facts SET value = '99' WHERE name = 'schema'")
     for create in (False, True):
         with pytest.raises(StoreError, match="version 99"):

@@ -38,11 +38,11 @@ from fake_endpoint import (
     status,
     topics,
 )
-from laws import broken_laws
 from spanwise import Chunk, Proposer, ProposerReport
 from spanwise.chunking.proposers import circuit_breaker, scheduler
 from spanwise.chunking.proposers.answer_cache import AnswerCache, key_of
 from spanwise.chunking.proposers.circuit_breaker import Breaker, Trouble
+from spanwise.testing.laws import broken_laws
 from spanwise.text.tokens import tokenizer_of
 
 pytestmark = pytest.mark.server
@@ -250,7 +250,7 @@ def test_any_fault_falls_back_to_structure(name: str, folder: str) -> None:
     with serving(DEAD[name]) as server:
         chunks, report = asked(server, folder, **in_haste(name))
     assert [chunk.normalized_text for chunk in chunks] == STRUCTURE
-    assert all(chunk.metadata["extra"]["smart"]["fallback"] for chunk in chunks)
+    assert all(chunk.metadata.extra["smart"]["fallback"] for chunk in chunks)
     assert report.fallbacks == report.windows == sum(report.reasons.values()) > 1
     assert report.calls <= 40
     assert not AnswerCache(folder, 1).status().answers

@@ -12,7 +12,6 @@ import pytest
 
 import spanwise
 from conftest import DEMO
-from memory_store import MemoryStore
 from searching import TableEmbedder, note, stored
 from spanwise import OptionError, StoreError, Weights
 from spanwise.documents.document import Document
@@ -22,6 +21,7 @@ from spanwise.retrieval.hits import PARTS
 from spanwise.retrieval.query import MOST_CHARACTERS, MOST_WORDS, Query, Word, bm25_parts, prepared
 from spanwise.stores import Store, open_store
 from spanwise.stores.values import Candidate, Statistics
+from spanwise.testing.memory_store import MemoryStore
 
 DOCUMENTS = (
     (

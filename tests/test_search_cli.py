@@ -61,8 +61,65 @@ def test_matches_are_marked_without_colour(folder: Path, capsys: pytest.CaptureF
     captured = capsys.readouterr()
     assert "1. 1.000  Travel" in captured.out
     assert "Keep every ⟪receipt⟫." in captured.out
-    assert "docs/travel.md [10:61]" in captured.out
+    assert "docs/travel.md:3 [10:61]" in captured.out
     assert captured.err == "1 passage from 1 document\n"
+
+
+@pytest.mark.parametrize("strategy", ["structure", "hierarchical", "fixed"])
+def test_a_hit_names_the_line_of_its_file(
+    strategy: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["---", "title: Ports", "---", ""]
+    lines += [
+        line for n in range(30) for line in (f"# Part {n}", "", f"Harbour {n} has", "its own zebra crossing.", "")
+    ]
+    (folder / "docs" / "long.md").write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8", newline="")
+    chunking = ("--strategy", strategy, "--max-tokens", "32")
+    assert main(["index", "docs", "--store", "s.db", "--embedder", "none", "-q", *chunking]) == 0
+    monkeypatch.chdir(folder.parent)
+    for more in ([], ["--parents"], ["--budget", "16"]):
+        arguments = ["search", "harbour 17 zebra", "--store", str(folder / "s.db"), "--json", "--limit", "3", *more]
+        assert main(arguments) == 0
+        for hit in json.loads(capsys.readouterr().out)["hits"]:
+            assert lines[hit["line_start"] - 1].startswith(hit["normalized_text"].splitlines()[0])
+
+
+@pytest.mark.process
+def test_locations_are_never_wrapped(folder: Path) -> None:
+    name = f"docs/{'long-' * 20}name.md"
+    files(folder, {name: "# Zebras\n\nZebras are striped.\n"})
+    assert main(["index", "docs", "--store", "s.db", "--embedder", "none", "-q"]) == 0
+    code, output = on_terminal("search", "zebra", "--store", "s.db", cwd=folder, columns=60, more={"NO_COLOR": "1"})
+    assert code == 0
+    assert f"   {name}:3 [10:29]\n" in output
+
+
+def test_only_text_that_is_the_file_has_lines(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files(folder, {"docs/page.html": "<h1>Zoo</h1>\n<p>Okapis are striped.</p>"})
+    assert main(["index", "docs", "--store", "s.db", "--embedder", "none", "-q"]) == 0
+    assert [hit["line_start"] for hit in searched(capsys, "okapi")] == [None]
+
+
+def test_the_store_may_stand_in_the_config_file(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "spanwise.toml").write_text('store = "s.db"\n', encoding="utf-8")
+    monkeypatch.chdir(folder / "docs")
+    for arguments in (["search", "receipts"], ["store", "status"], ["index", ".", "--embedder", "none"]):
+        assert main(arguments) == 0
+    assert not (folder / "docs" / "s.db").exists()
+    capsys.readouterr()
+    assert main(["config"]) == 0
+    assert "s.db" in capsys.readouterr().out
+    (folder / "spanwise.toml").write_text('store = "postgresql://me:s3cr@t@host/db"\n', encoding="utf-8")
+    assert main(["config", "--json"]) == 0
+    assert "t@host" not in capsys.readouterr().out
+
+
+def test_a_store_must_be_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["search", "receipts"], ["store", "list"], ["index", "docs"]):
+        assert main(arguments) == 2
+        assert "--store docs.db" in capsys.readouterr().err
 
 
 @pytest.mark.process
@@ -110,6 +167,19 @@ def test_the_tenant_can_not_be_forgotten(folder: Path, capsys: pytest.CaptureFix
     captured = capsys.readouterr()
     assert "acme" not in captured.err
     assert "there are no documents here for the tenant acm" in captured.err
+
+
+def test_no_part_of_an_explanation_is_cut(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    query = "trips are booked in the portal, keep every receipt"
+    assert main(["search", query, "--store", "s.db", "--explain", "--limit", "1"]) == 0
+    output = capsys.readouterr().out
+    explained = " ".join(output.split()).partition("BM25")[2]
+    assert all(f"{word} " in explained for word in ("trips", "booked", "portal", "keep", "every", "receipt"))
+    assert "…" not in explained
+    assert all(len(line) <= 60 for line in output.splitlines())
 
 
 @pytest.mark.parametrize(

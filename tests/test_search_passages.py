@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import made_markdown
 import spanwise
 from proposing import offline
 from searching import note, stored
@@ -23,7 +22,8 @@ from spanwise.retrieval.passages import Passage, PassageUnit, as_units
 from spanwise.retrieval.ranking import Ranked
 from spanwise.stores import open_store
 from spanwise.stores.values import StoredChunk
-from spanwise.text.tokens import Tokenizer, tokenizer_of
+from spanwise.testing import made_markdown
+from spanwise.text.tokens import tokenizer_of
 
 SIZES = {"simple": {"max_chars": 120}, "sentence": {"max_tokens": 40, "max_chars": 150}}
 
@@ -156,7 +156,7 @@ def test_a_budget_is_never_passed(tokenizer: str, text: str, chosen: Any, budget
     document = note(text, "note")
     found = all_found(document, "structure", max_tokens=90)
     chosen.shuffle(found)
-    counter: Tokenizer = tokenizer_of(tokenizer)
+    counter = tokenizer_of(tokenizer)
     passages = within_budget(units_of(found), 1000, budget, counter, lambda _: [])
     assert_lawful(document, passages)
     texts = [passage.text[start:end] for passage, start, end in passages]

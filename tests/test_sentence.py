@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import spanwise
 from growth import assert_linear
-from laws import broken_laws
 from spanwise import Chunk
+from spanwise.testing.laws import broken_laws
 from spanwise.text.tokens import tokenizer_of
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

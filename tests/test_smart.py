@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import spanwise
-from laws import broken_laws
-from made_markdown import markdown
 from spanwise import Chunk, Document, OptionError, Window
 from spanwise.chunking.proposers.prompt import WrongAnswerError, messages_of, starts_in
+from spanwise.testing.laws import broken_laws
+from spanwise.testing.made_markdown import markdown
 from spanwise.text.tokens import tokenizer_of
 
 TEXT = """\
@@ -139,7 +139,7 @@ def test_topics_are_chunks_and_nothing_else_is_cut() -> None:
         "Birds fly high.\n\n| bird | wings |\n|------|------:|\n| owl  |     2 |",
         "Penguins don't fly.",
     ]
-    assert [chunk.metadata["extra"] for chunk in chunks] == [{}, {}, {}]
+    assert [chunk.metadata.extra for chunk in chunks] == [{}, {}, {}]
     assert [chunk.headings_path for chunk in chunks] == [("Animals",), ("Animals",), ("Animals", "Birds")]
 
 
@@ -186,8 +186,8 @@ def test_nonsense_falls_back_to_structure_with_a_note(nonsense: Any) -> None:
     assert len(asked) == 2
     assert cores(chunks) == cores(spanwise.chunk(read(), "structure"))
     for chunk in chunks:
-        assert chunk.metadata["extra"] == {"smart": {"fallback": "the answer was wrong twice"}}
-        assert chunk.to_dict()["metadata"]["extra"] == chunk.metadata["extra"]
+        assert chunk.metadata.extra == {"smart": {"fallback": "the answer was wrong twice"}}
+        assert chunk.to_dict()["metadata"]["extra"] == chunk.metadata.extra
 
 
 def test_only_the_failed_window_falls_back() -> None:
@@ -197,7 +197,7 @@ def test_only_the_failed_window_falls_back() -> None:
         return [0] if any("Paragraph 40 " in line for line in window.lines) else range_of(window)
 
     chunks = spanwise.chunk(read(text), "smart", proposer=propose, window_tokens=200)
-    reported = [bool(chunk.metadata["extra"]) for chunk in chunks]
+    reported = [bool(chunk.metadata.extra) for chunk in chunks]
     assert 0 < reported.index(True) < len(reported) - 1 - reported[::-1].index(True) + 1 < len(reported)
     assert sum(reported) < 5 < 60 < reported.count(False)
     assert [chunk.normalized_text for chunk in chunks if "Paragraph 5 " in chunk.normalized_text] == [
@@ -208,7 +208,7 @@ def test_only_the_failed_window_falls_back() -> None:
 def test_custom_metadata_are_kept_beside_the_report() -> None:
     document = spanwise.read_text(TEXT, extra={"team": "a"})
     chunk = spanwise.chunk(document, "smart", proposer=lambda _: [0])[0]
-    assert chunk.metadata["extra"] == {"team": "a", "smart": {"fallback": "the answer was wrong twice"}}
+    assert chunk.metadata.extra == {"team": "a", "smart": {"fallback": "the answer was wrong twice"}}
 
 
 @given(markdown(), st.data())
@@ -306,11 +306,11 @@ def test_a_bound_of_the_cost_needs_prices() -> None:
 
 def test_a_proposer_is_only_for_smart() -> None:
     with pytest.raises(OptionError, match="proposer"):
-        spanwise.chunk(read(), "fixed", proposer=range_of)
+        spanwise.chunk(read(), "fixed", proposer=range_of)  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="model"):
         spanwise.chunk(read(), "smart", proposer=range_of, model="m")
     with pytest.raises(OptionError, match="propose"):
-        spanwise.chunk(read(), "smart", proposer=3)  # type: ignore[arg-type]
+        spanwise.chunk(read(), "smart", proposer=3)  # type: ignore[call-overload]
     with pytest.raises(OptionError, match="max_tokens"):
         spanwise.Proposer(max_tokens=100)
 

@@ -24,9 +24,9 @@ from command import COMMAND, environment, files, ran, without_rights
 from spanwise.cli import main
 from spanwise.errors import SpanwiseError, StoreError
 from spanwise.stores import Store, open_store
-from spanwise.stores.sqlite import schema, vector_matrix
+from spanwise.stores.sqlite import schema, tables, vector_matrix
 from spanwise.stores.values import Filters, StoreChange
-from stored import MODEL, document, entry, source, vector_of
+from spanwise.testing.store_documents import MODEL, document, entry, source, vector_of
 
 ALL = Filters()
 Captured = pytest.CaptureFixture[str]
@@ -188,7 +188,7 @@ def set_version(path: Path, version: int) -> None:
 
 def test_a_newer_store_is_refused(tmp_path: Path) -> None:
     made(tmp_path / "x.db").close()
-    set_version(tmp_path / "x.db", schema.VERSION + 1)
+    set_version(tmp_path / "x.db", tables.VERSION + 1)
     for create in (True, False):
         with pytest.raises(StoreError, match="newer Spanwise") as caught:
             open_store(str(tmp_path / "x.db"), create=create)
@@ -200,10 +200,10 @@ def test_an_older_store_is_brought_up_to_date_when_it_is_written_to(
 ) -> None:
     path = str(tmp_path / "x.db")
     made(tmp_path / "x.db").close()
-    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    monkeypatch.setattr(tables, "VERSION", tables.VERSION + 1)
     with pytest.raises(StoreError, match="too old"):
         open_store(path, create=True)
-    monkeypatch.setitem(schema.MIGRATIONS, schema.VERSION - 1, "ALTER TABLE documents ADD COLUMN colour TEXT; SELECT 1")
+    monkeypatch.setitem(tables.MIGRATIONS, tables.VERSION - 1, "ALTER TABLE documents ADD COLUMN colour TEXT; SELECT 1")
     with pytest.raises(StoreError, match="older Spanwise") as caught:
         open_store(path)
     assert "spanwise index" in (caught.value.hint or "")
@@ -212,19 +212,19 @@ def test_an_older_store_is_brought_up_to_date_when_it_is_written_to(
     store.close()
     open_store(path).close()
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (tables.VERSION,)
     assert connection.execute("SELECT colour FROM documents").fetchall() == [(None,)]
     connection.close()
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made(tmp_path / "x.db").close()
-    monkeypatch.setitem(schema.MIGRATIONS, schema.VERSION, "ALTER TABLE documents ADD COLUMN colour TEXT; nonsense")
-    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    monkeypatch.setitem(tables.MIGRATIONS, tables.VERSION, "ALTER TABLE documents ADD COLUMN colour TEXT; nonsense")
+    monkeypatch.setattr(tables, "VERSION", tables.VERSION + 1)
     with pytest.raises(StoreError, match="nonsense"):
         open_store(str(tmp_path / "x.db"), create=True)
     connection = sqlite3.connect(tmp_path / "x.db")
-    assert connection.execute("PRAGMA user_version").fetchone() == (schema.VERSION - 1,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (tables.VERSION - 1,)
     assert "colour" not in str(connection.execute("PRAGMA table_info(documents)").fetchall())
     connection.close()
 
@@ -265,9 +265,9 @@ def test_a_failing_disk_is_reported(tmp_path: Path) -> None:
         cwd=tmp_path, capture_output=True, env=environment(), timeout=60,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)),
     )  # fmt: skip
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert b"Traceback" not in done.stderr
-    assert done.stderr.startswith(b"error: `x.db` can't be")
+    assert done.stderr.startswith(b"error: `x.db` can't be written: the disk is full")
     assert ran("index", "docs", "--store", "x.db", cwd=tmp_path).code == 0
     assert ran("store", "verify", "--store", "x.db", cwd=tmp_path).code == 0
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 import re
+import shutil
 import warnings
 from array import array
 from collections.abc import Sequence
@@ -23,8 +24,8 @@ from tokenizers import Tokenizer as HuggingFace
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 import spanwise
-from spanwise import Document, OptionError, Tokenizer, TokenMap
-from spanwise.text.tokens import NEAR, tokenizer_of
+from spanwise import Document, OptionError, TokenMap
+from spanwise.text.tokens import NEAR, FullTokenizer, tokenizer_of
 
 DEMO = sorted((Path(spanwise.__file__).parent / "cli" / "demo" / "documents").glob("*.md"))
 OPENAI = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
@@ -513,7 +514,50 @@ def test_a_limit_that_special_tokens_would_fill_is_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("typo", "meant"), [("cl100", "cl100k"), ("o200k_base", "o200k"), ("word", "words"), ("aprox", "approx")]
+    ("model", "encoding"),
+    [
+        *(
+            (name, "o200k")
+            for name in ("gpt-4o", "gpt-4o-mini-2024-07-18", "GPT-4o", "gpt-4.1-nano", "gpt-5", "gpt-5.1")
+        ),
+        *((name, "o200k") for name in ("o1", "o3-mini", "o4-mini", "o200k_base", "ft:gpt-4o-mini:acme::x1")),
+        *((name, "cl100k") for name in ("gpt-4", "gpt-4-turbo", "gpt-3.5-turbo-16k", "text-embedding-3-small")),
+        *((name, "cl100k") for name in ("text-embedding-3-large", "text-embedding-ada-002", "cl100k_base")),
+    ],
+)
+def test_the_name_of_a_model_stands_for_its_encoding(model: str, encoding: str) -> None:
+    (chunk,) = spanwise.chunk("Zażółć gęślą jaźń, dr Nowak.", tokenizer=model)
+    assert chunk == spanwise.chunk("Zażółć gęślą jaźń, dr Nowak.", tokenizer=encoding)[0]
+    assert chunk.tokenizer == encoding
+
+
+@pytest.mark.parametrize("name", ["gpt-2", "o12", "davinci", "gpt-4all"])
+def test_another_model_is_not_taken_for_one_that_is_known(name: str) -> None:
+    with pytest.raises(OptionError, match="neither a known name nor a file"):
+        spanwise.chunk("a", tokenizer=name)
+
+
+def test_the_name_of_a_tokenizers_file_is_the_same_on_any_machine(tmp_path: Path) -> None:
+    source, _ = saved(tmp_path, "word_level")
+    (tmp_path / "elsewhere").mkdir()
+    copy = Path(shutil.copy(source, tmp_path / "elsewhere"))
+    records = [spanwise.chunk("Trips are booked.", tokenizer=path)[0].to_dict() for path in (source, copy)]
+    assert records[0] == records[1]
+    assert str(tmp_path) not in records[0]["tokenizer"]
+    copy.write_text(source.read_text() + " ")
+    assert spanwise.chunk("Trips are booked.", tokenizer=copy)[0].tokenizer != records[0]["tokenizer"]
+
+
+@pytest.mark.parametrize(
+    ("typo", "meant"),
+    [
+        ("cl100", "cl100k"),
+        ("o20k", "o200k"),
+        ("word", "words"),
+        ("aprox", "approx"),
+        ("text-embeding-3-smal", "text-embedding-3-small"),
+        ("gpt4o", "gpt-4o"),
+    ],
 )
 def test_a_misspelt_tokenizer_gets_the_right_one_as_a_hint(typo: str, meant: str) -> None:
     with pytest.raises(OptionError, match=f"did you mean `{meant}`") as caught:
@@ -547,7 +591,7 @@ def test_a_tokenizer_is_built_once() -> None:
 class Counting:
     """A tokenizer that records how many characters it is given."""
 
-    def __init__(self, inner: Tokenizer, *, seams: bool = True) -> None:
+    def __init__(self, inner: FullTokenizer, *, seams: bool = True) -> None:
         self.inner = inner
         self.name = inner.name
         self.added = inner.added
@@ -559,7 +603,7 @@ class Counting:
         self.counted.append(len(text))
         return self.inner.count(text)
 
-    def ends(self, text: str) -> array[int]:
+    def ends(self, text: str) -> Sequence[int]:
         self.encoded.append(len(text))
         return self.inner.ends(text)
 
@@ -576,7 +620,7 @@ def long_document() -> Document:
 )
 @pytest.mark.parametrize("sizes", [{}, {"max_tokens": 512}])
 def test_one_pass_and_about_one_recount(
-    strategy: str, no_overlap: dict[str, Any], name: str, seams: bool, sizes: dict[str, Any]
+    strategy: Any, no_overlap: dict[str, Any], name: str, seams: bool, sizes: dict[str, Any]
 ) -> None:
     document, counting = long_document(), Counting(tokenizer_of(name), seams=seams)
     chunks = spanwise.chunk(document, strategy, counting, **no_overlap, **sizes)
@@ -586,7 +630,7 @@ def test_one_pass_and_about_one_recount(
 
 
 @pytest.mark.parametrize("strategy", ["structure", "fixed", "simple"])
-def test_with_overlap_still_one_pass_and_no_more_than_two_recounts(strategy: str) -> None:
+def test_with_overlap_still_one_pass_and_no_more_than_two_recounts(strategy: Any) -> None:
     document, counting = long_document(), Counting(tokenizer_of("cl100k"), seams=False)
     spanwise.chunk(document, strategy, counting)
     assert sum(counting.encoded) == len(document.text)
@@ -601,7 +645,7 @@ def test_seams_save_most_of_the_recount(name: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["structure", "fixed", "simple"])
-def test_seams_change_no_chunk(strategy: str) -> None:
+def test_seams_change_no_chunk(strategy: Any) -> None:
     document = long_document()
     for name in OPENAI:
         with_seams = spanwise.chunk(document, strategy, Counting(tokenizer_of(name)), max_tokens=256)

@@ -9,44 +9,58 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from spanwise.checks import Finding, check
     from spanwise.chunking.line_window import Window
-    from spanwise.chunking.pieces import Piece
+    from spanwise.chunking.pieces import Piece, PlannedCore
     from spanwise.chunking.proposers import Estimate, Proposer, ProposerReport
+    from spanwise.chunking.strategy import ChunkPlan, Strategy
+    from spanwise.chunking.task import ChunkingTask
     from spanwise.documents.document import Block, Document, LeftOut, Link, Metadata, Page, Part
     from spanwise.documents.span import Span
+    from spanwise.embedding import Embedder
     from spanwise.errors import (
         DocumentError,
         EndpointError,
         LimitError,
         MissingExtraError,
         OptionError,
+        PluginError,
         SpanwiseError,
         StoreError,
         UnreadableError,
     )
-    from spanwise.indexing.index import IndexEvent, IndexReport, index
+    from spanwise.indexing.index import IndexEvent, IndexReport
     from spanwise.indexing.writer import DocumentReport
-    from spanwise.pipeline.chunk import chunk, estimate
-    from spanwise.pipeline.files import chunk_files
+    from spanwise.options import Options, option
+    from spanwise.pipeline.chunk import estimate
     from spanwise.pipeline.process import Outcome
     from spanwise.pipeline.service_plans import ServicePlan, plan
     from spanwise.pipeline.vault import Vault, read_vault
     from spanwise.readers import read, read_pages, read_text
+    from spanwise.readers.plugin_reader import Reader
     from spanwise.records.chunk import Chunk, Chunks
     from spanwise.records.dialects import translate
+    from spanwise.records.frames import records_from_arrow
     from spanwise.retrieval.hits import Explanation, Hit, Hits
     from spanwise.retrieval.search import search
     from spanwise.retrieval.weights import Weights
+    from spanwise.signatures import ChunkFilesFunction, ChunkFunction, IndexFunction
     from spanwise.sources.item import SourceItem
-    from spanwise.stores import open_store
+    from spanwise.stores import Store, StoreReader, StoreWriter, open_store
     from spanwise.text.tokens import Tokenizer, TokenMap
+
+    chunk: ChunkFunction
+    chunk_files: ChunkFilesFunction
+    index: IndexFunction
 
 _HOMES = {
     "Block": "documents.document",
     "Chunk": "records.chunk",
+    "ChunkPlan": "chunking.strategy",
+    "ChunkingTask": "chunking.task",
     "Chunks": "records.chunk",
     "Document": "documents.document",
     "DocumentError": "errors",
     "DocumentReport": "indexing.writer",
+    "Embedder": "embedding",
     "EndpointError": "errors",
     "Estimate": "chunking.proposers",
     "Explanation": "retrieval.hits",
@@ -61,17 +75,25 @@ _HOMES = {
     "Metadata": "documents.document",
     "MissingExtraError": "errors",
     "OptionError": "errors",
+    "Options": "options",
     "Outcome": "pipeline.process",
     "Page": "documents.document",
     "Part": "documents.document",
     "Piece": "chunking.pieces",
+    "PlannedCore": "chunking.pieces",
+    "PluginError": "errors",
     "Proposer": "chunking.proposers",
     "ProposerReport": "chunking.proposers",
+    "Reader": "readers.plugin_reader",
     "ServicePlan": "pipeline.service_plans",
     "SourceItem": "sources.item",
     "Span": "documents.span",
     "SpanwiseError": "errors",
+    "Store": "stores",
     "StoreError": "errors",
+    "StoreReader": "stores",
+    "StoreWriter": "stores",
+    "Strategy": "chunking.strategy",
     "TokenMap": "text.tokens",
     "Tokenizer": "text.tokens",
     "UnreadableError": "errors",
@@ -84,11 +106,13 @@ _HOMES = {
     "estimate": "pipeline.chunk",
     "index": "indexing.index",
     "open_store": "stores",
+    "option": "options",
     "plan": "pipeline.service_plans",
     "read": "readers",
     "read_pages": "readers",
     "read_text": "readers",
     "read_vault": "pipeline.vault",
+    "records_from_arrow": "records.frames",
     "search": "retrieval.search",
     "translate": "records.dialects",
 }
@@ -96,12 +120,14 @@ _HOMES = {
 _FORMER_NAMES = {"ChosenPlan": "ServicePlan", "Report": "ProposerReport"}
 
 __all__ = [
-    "Block", "Chunk", "Chunks", "Document", "DocumentError", "DocumentReport", "EndpointError", "Estimate",
-    "Explanation", "Finding", "Hit", "Hits", "IndexEvent", "IndexReport", "LeftOut", "LimitError", "Link", "Metadata",
-    "MissingExtraError", "OptionError", "Outcome", "Page", "Part", "Piece", "Proposer", "ProposerReport",
-    "ServicePlan", "SourceItem", "Span", "SpanwiseError", "StoreError", "TokenMap", "Tokenizer", "UnreadableError",
-    "Vault", "Weights", "Window", "check", "chunk", "chunk_files", "estimate", "index", "open_store", "plan", "read",
-    "read_pages", "read_text", "read_vault", "search", "translate",
+    "Block", "Chunk", "ChunkPlan", "ChunkingTask", "Chunks", "Document", "DocumentError", "DocumentReport",
+    "Embedder", "EndpointError", "Estimate", "Explanation", "Finding", "Hit", "Hits", "IndexEvent", "IndexReport",
+    "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Options", "Outcome", "Page",
+    "Part", "Piece", "PlannedCore", "PluginError", "Proposer", "ProposerReport", "Reader", "ServicePlan",
+    "SourceItem", "Span", "SpanwiseError", "Store", "StoreError", "StoreReader", "StoreWriter", "Strategy",
+    "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "Window", "check", "chunk", "chunk_files",
+    "estimate", "index", "open_store", "option", "plan", "read", "read_pages", "read_text", "read_vault",
+    "records_from_arrow", "search", "translate",
 ]  # fmt: skip
 
 
@@ -118,5 +144,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Show the public names, loaded or not."""
-    return sorted({*globals(), *__all__})
+    """Show the public names, loaded or not, and nothing else."""
+    return [*__all__]

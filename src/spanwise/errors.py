@@ -3,10 +3,14 @@
     SpanwiseError
     ├── OptionError (ValueError)         an option, tokenizer or strategy that can't be used
     ├── UnreadableError (ValueError)     a text or file that can't be read
+    │   └── LostFileError                one that takes too long, too much memory, or ends the process that reads it
     ├── DocumentError (ValueError)       a document, block or piece that contradicts itself
     ├── LimitError (ValueError)          one character that alone exceeds the limit
     ├── StoreError                       a store that can't be used, or not now
+    │   ├── ConnectionLostError          its server can't be reached, or was cut off meanwhile
+    │   └── StoreFullError               a store whose disk takes nothing more
     ├── EndpointError                    a service that doesn't answer, or not as it should
+    ├── PluginError                      a plug-in that can't be loaded, fails, or breaks a rule
     └── MissingExtraError (ImportError)  an optional dependency that isn't installed
 
 An error has its parts (`subject`, `rule`, `value`, `hint`) as attributes; `str()` of it is the message.
@@ -15,6 +19,7 @@ An error has its parts (`subject`, `rule`, `value`, `hint`) as attributes; `str(
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from enum import Enum
 from typing import Final
@@ -59,6 +64,17 @@ class UnreadableError(SpanwiseError, ValueError):
     """A text or file that can't be read."""
 
 
+class LostFileError(UnreadableError):
+    """A file that takes too long or too much memory, or that ends the process that reads it: see `cause`."""
+
+    cause: str = "crash"
+    """`time`, `memory` or `crash`."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Support pickling with the cause."""
+        return *super().__reduce__(), {"cause": self.cause}
+
+
 class DocumentError(SpanwiseError, ValueError):
     """A document, block or piece that contradicts itself."""
 
@@ -71,12 +87,30 @@ class StoreError(SpanwiseError):
     """A store that can't be opened, read or written: it isn't one, is of another version, is full, or is in use."""
 
 
+class ConnectionLostError(StoreError):
+    """A store whose server can't be reached, or was cut off meanwhile: reading again may work at once."""
+
+
+class StoreFullError(StoreError):
+    """A store that can't be written because its disk is full, or fails."""
+
+
 class EndpointError(SpanwiseError):
     """A service over the network that doesn't answer, or not as it should."""
 
 
+class PluginError(SpanwiseError):
+    """A plug-in, or an object given in place of one, that can't be loaded, raises, or breaks a rule of its kind."""
+
+
 class MissingExtraError(SpanwiseError, ImportError):
     """An optional dependency that isn't installed."""
+
+    @property
+    def extra(self) -> str | None:
+        """The extra of Spanwise that has the dependency."""
+        named = re.search(r"spanwise\[([\w-]+)\]", self.hint or "")
+        return named[1] if named else None
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -30,13 +30,17 @@ def option(
 
     A `secret` is never printed, and is no flag of the command line, where others could see it.
     """
-    rules = {"help": help, "low": low, "high": high, "choices": choices, "kind": kind or type(default)}
+    found = kind or type(default)
+    if found not in _JSON_TYPES:
+        rule = "of an option must be an integer, a number, True or False, or a string"
+        raise OptionError("default", rule, value=default, hint="where it is None, say the type: kind=int")
+    rules = {"help": help, "low": low, "high": high, "choices": tuple(choices), "kind": found}
     return field(default=default, repr=not secret, metadata={**rules, "secret": secret})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """The options of every strategy."""
+    """The options of every strategy; a subclass adds its own, each declared by `option`."""
 
     max_tokens: int | None = option(None, "hard limit of a chunk, everything counted", low=SMALLEST_LIMIT, kind=int)
     template: str = option("plain", "what stands before the text for the embedder", choices=TEMPLATES)
@@ -44,6 +48,20 @@ class Options:
 
 
 Chosen = TypeVar("Chosen", bound=Options)
+
+
+def declared(kind: type[Chosen]) -> type[Chosen]:
+    """Return a class of options whose fields are declared: a plain subclass of `Options` is made a dataclass first.
+
+    Raise OptionError for a field that is not declared by `option`.
+    """
+    if "__dataclass_fields__" not in vars(kind):
+        dataclass(frozen=True, kw_only=True)(kind)
+    for item in fields(kind):
+        if "kind" not in item.metadata:
+            rule = "must be declared by `option`"
+            raise OptionError(item.name, rule, hint=f'{item.name}: int = spanwise.option(40, "what it does", low=1)')
+    return kind
 
 
 def options_of(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
@@ -147,6 +165,26 @@ def _property(item: Field[Any]) -> dict[str, Any]:
         "enum": list(rules["choices"]) or None,
     }  # fmt: skip
     return {key: value for key, value in found.items() if value is not None or key == "default"}
+
+
+class FlagText(str):
+    """The value of a flag as it was typed; what it means depends on the strategy that is chosen."""
+
+    __slots__ = ()
+
+
+_SWITCH: Final = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+
+
+def typed(item: Field[Any], value: Any) -> Any:
+    """Return the value of an option; one that was typed is converted to the option's type."""
+    if not isinstance(value, FlagText):
+        return value
+    kind, text = item.metadata["kind"], str(value)
+    try:
+        return _SWITCH[text.lower()] if kind is bool else kind(text)
+    except (KeyError, ValueError):
+        return text  # checking it raises the error that names the type
 
 
 def value_text(value: Any) -> str:

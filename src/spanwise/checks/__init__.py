@@ -12,15 +12,24 @@ from typing import Any, NamedTuple
 
 from spanwise.checks.against_source import Range, StatedLinks, coverage_faults, source_faults, wrong_links
 from spanwise.checks.findings import RULES, WARNINGS, Faults, Finding, Record
-from spanwise.checks.in_dialects import DIALECT_CHECKS, CheckSettings, dialect_of
+from spanwise.checks.in_dialects import DIALECT_CHECKS, dialect_of
 from spanwise.checks.one_document import DocumentOrder
 from spanwise.checks.one_record import piece_faults, record_faults, shape_faults
-from spanwise.checks.parents import Nesting, settings_for_level
+from spanwise.checks.parents import Nesting
+from spanwise.checks.settings import (
+    CheckSettings,
+    JudgedStrategy,
+    checked_with,
+    judged,
+    judged_by_name,
+    settings_for_level,
+)
 from spanwise.checks.strategy_promises import PROMISES, PromiseCheck
 from spanwise.checks.warnings import WarningCollector, empty_sections
-from spanwise.chunking.strategies import STRATEGIES, as_counted, strategy_of
+from spanwise.chunking.strategies import as_counted, strategy_of
+from spanwise.chunking.strategy import StrategyLike, StrategyTraits
 from spanwise.documents.document import Document
-from spanwise.errors import SpanwiseError
+from spanwise.errors import PluginError, SpanwiseError
 from spanwise.options import options_of
 from spanwise.records.chunk import Chunk
 from spanwise.records.loaders import Recorded
@@ -36,26 +45,40 @@ DocumentLookup = Callable[[Record], Document | None]
 def check(
     chunks: Iterable[Chunk | Record],
     source: Iterable[Document] | Document = (),
-    tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
+    tokenizer: str | os.PathLike[str] | Tokenizer | None = None,
+    *,
+    strategy: StrategyLike | None = None,
     **options: Any,
 ) -> tuple[Finding, ...]:
     """Check chunks or their records, and return violations and warnings.
 
-    With the documents that they were made from as `source`, far more can be checked. `options` are those that the
-    chunks were made with; the rest take the defaults of each record's own strategy.
+    With the documents that they were made from as `source`, far more can be checked. Records state their tokenizer
+    and limit; a `tokenizer.json` or a tokenizer of your own must be given. `options` are those that the chunks were
+    made with; the rest take the defaults of each record's own strategy. Without any, promises of a strategy that don't
+    hold under its defaults are warnings. Records of a strategy of your own need that object as `strategy`, unless it is
+    installed; chunks know enough of it to be judged by the laws.
     """
     documents = {one.document_id: one for one in ((source,) if isinstance(source, Document) else source)}
-    counting = tokenizer_of(tokenizer)
+    counting = None if tokenizer is None else tokenizer_of(tokenizer)
+    own = {} if strategy is None else {strategy_of(strategy).name: judged(strategy_of(strategy))}
+    met: dict[str, JudgedStrategy] = {}  # strategies that are known from their chunks alone
+
+    def lookup(name: str) -> JudgedStrategy | None:
+        return own.get(name) or judged_by_name(name) or met.get(name)
 
     def settings_for(record: Record) -> CheckSettings:
-        strategy = strategy_of(record.get("strategy", "structure"))
-        return CheckSettings(counting, strategy.name, options_of(strategy.options, options))
+        name = record.get("strategy", "structure")
+        found = lookup(name) or judged(strategy_of(name))
+        options_of(found.options, options)  # an unknown one is refused
+        return checked_with(record, found, counting, options, {})
 
-    checker = Checker(settings_for, (lambda record: documents.get(record["document_id"])) if documents else None)
-    records = (one.to_dict() if isinstance(one, Chunk) else one for one in chunks)
-    findings = [
-        finding for number, record in enumerate(records, 1) for finding in checker.findings(Recorded(number, record))
-    ]
+    source_of = (lambda record: documents.get(record["document_id"])) if documents else None
+    checker = Checker(settings_for, source_of, lookup=lookup)
+    findings: list[Finding] = []
+    for number, one in enumerate(chunks, 1):
+        if isinstance(one, Chunk):
+            met[one.strategy] = JudgedStrategy(one._run.traits)
+        findings += checker.findings(Recorded(number, one.to_dict() if isinstance(one, Chunk) else one))
     return (*findings, *checker.finish())
 
 
@@ -66,7 +89,7 @@ class _OpenDocument(NamedTuple):
     name: str
     order: DocumentOrder
     document: Document | None
-    strategy: str
+    strategy: StrategyTraits
     nesting: Nesting
     cores: dict[bool, list[Range]]  # by whether they are cores of parents
     before: dict[bool, Record]
@@ -81,9 +104,11 @@ class Checker:
         settings_for: Callable[[Record], CheckSettings],
         source: DocumentLookup | None = None,
         dialect: str | None = None,
+        *,
+        lookup: Callable[[str], JudgedStrategy | None] = judged_by_name,
     ) -> None:
         """Check each record with its own settings, and against its source if there is one."""
-        self._settings_for, self._source, self._dialect = settings_for, source, dialect
+        self._settings_for, self._source, self._dialect, self._lookup = settings_for, source, dialect, lookup
         self._open: _OpenDocument | None = None
         self._closed: set[str] = set()
         self._warnings = {False: WarningCollector(), True: WarningCollector("parent")}
@@ -116,8 +141,8 @@ class Checker:
         name = _name(record)
         chunk = str(record.get("chunk_id") or record.get("chunk_index") or "?")
         faults = list(shape_faults(record))
-        if not faults and record["strategy"] not in STRATEGIES:
-            faults.append(("record", f"strategy is not known: {record['strategy']!r}"))
+        if not faults and (unknown := self._unknown(record["strategy"])):
+            faults.append(("record", unknown))
         if faults:
             yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
             return
@@ -129,12 +154,22 @@ class Checker:
             yield from self._close_parent(opened)
             opened.nesting.begin(record)
         faults += self._faults(record, settings, opened)
-        yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
+        for rule, reason in faults:
+            # a promise about options that nobody states can't be said to be broken
+            level = "violation" if settings.known or rule != "promise" else "warning"
+            yield Finding(level, rule, reason, chunk, name)
         smallest = 0 if parent else getattr(settings.options, "min_tokens", 0)
         least = min(smallest, getattr(settings.options, "target_tokens", 0) // 4)
         warnings = self._warnings[parent].add(self.chunks, record["normalized_text"], record["token_count"], least)
         yield from (finding._replace(chunk=chunk, document=name) for finding in warnings)
         opened.before[parent] = record
+
+    def _unknown(self, name: str) -> str | None:
+        """Return why chunks of a strategy can't be judged; None if they can."""
+        try:
+            return None if self._lookup(name) else f"strategy is not known: {name!r}"
+        except PluginError as error:
+            return f"strategy can't be used: {error}".replace("\n", "; ")
 
     def _faults(self, record: Record, settings: CheckSettings, opened: _OpenDocument) -> Faults:
         """Check one record by itself, against those before it, and against its source."""
@@ -146,7 +181,7 @@ class Checker:
             yield from opened.nesting.faults(record)
         if not opened.document or broken:
             return
-        against_source = list(source_faults(record, opened.document, settings.tokenizer, limit))
+        against_source = list(source_faults(record, opened.document, settings))
         yield from against_source
         if not against_source:
             core = record["char_start"], record["char_end"]
@@ -182,10 +217,11 @@ class Checker:
                     yield Finding("violation", "provenance", reason, record["chunk_id"], name)
             except SpanwiseError as error:
                 yield Finding("violation", "provenance", f"its source: {error}".replace("\n", "; "), None, name)
-        document = as_counted(document, strategy_of(record["strategy"])) if document else None
+        document = as_counted(document, settings.strategy) if document else None
         levels: dict[bool, list[Range]] = {True: [], False: []} if is_parent(record) else {False: []}
-        order = DocumentOrder(settings.tokenizer, distant=getattr(settings.options, "core_tokens", None) is not None)
-        self._open = _OpenDocument(key, name, order, document, record["strategy"], Nesting(), levels, {}, [])
+        size = getattr(settings.options, "core_tokens", 0)  # None where it could be set and isn't
+        order = DocumentOrder(settings.tokenizer, distant=bool(size) or (size is None and not settings.known))
+        self._open = _OpenDocument(key, name, order, document, settings.strategy, Nesting(), levels, {}, [])
 
     def _close(self) -> Iterator[Finding]:
         opened, self._open = self._open, None

@@ -8,25 +8,33 @@ from typing import Any, NamedTuple
 
 from spanwise.checks.findings import Faults, Record, first_difference, shortened
 from spanwise.checks.graphemes import torn_character
+from spanwise.checks.settings import CheckSettings
 from spanwise.chunking.pieces import Piece
-from spanwise.chunking.strategies import STRATEGIES
+from spanwise.chunking.strategy import StrategyTraits
 from spanwise.chunking.task import block_at
-from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document
+from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document, describing_block
 from spanwise.documents.span import without
 from spanwise.records.links.navigation import links_to, navigation_of
 from spanwise.records.record import block_id, blocks_in, chunk_type
-from spanwise.text.tokens import Tokenizer
+from spanwise.records.run import plain_text_of
 
 Range = tuple[int, int]
 
 
-def excluded_kinds(strategy: str) -> frozenset[str]:
+def excluded_kinds(strategy: StrategyTraits) -> frozenset[str]:
     """Return the kinds of blocks that a strategy leaves out of its chunks."""
-    return LEFT_OUT_KINDS | STRATEGIES[strategy].leaves_out
+    return LEFT_OUT_KINDS | strategy.leaves_out
 
 
-def source_faults(record: Record, document: Document, tokenizer: Tokenizer, limit: int | None) -> Faults:
+def described_by(document: Document, strategy: StrategyTraits, first: int, last: int) -> Block:
+    """Return the block whose headings path and section type a chunk of this strategy has."""
+    by_first = strategy.described_by_first
+    return document.blocks[first if by_first else describing_block(document.blocks, first, last)]
+
+
+def source_faults(record: Record, document: Document, settings: CheckSettings) -> Faults:
     """Check one record against its document."""
+    tokenizer, limit = settings.tokenizer, settings.options.max_tokens
     text, pieces = document.text, record["pieces"]
     if any(piece["end"] > len(text) for piece in pieces):
         yield "provenance", f"a piece ends behind the source, which has {len(text)} characters"
@@ -38,7 +46,7 @@ def source_faults(record: Record, document: Document, tokenizer: Tokenizer, limi
         stated, found = first_difference(record["full_text"], full)
         yield "provenance", f"full_text is not what the source says there: {stated} instead of {found}"
     core = [piece for piece in pieces if piece["role"] == "core"]
-    kinds = excluded_kinds(record["strategy"])
+    kinds = excluded_kinds(settings.strategy)
     for piece in core:
         for block in _touched(document, piece["start"], piece["end"]):
             low, high = max(block.start, piece["start"]), min(block.end, piece["end"])
@@ -49,10 +57,13 @@ def source_faults(record: Record, document: Document, tokenizer: Tokenizer, limi
     for edge in sorted({edge for piece in pieces for edge in (piece["start"], piece["end"])}):
         if 0 < edge < len(text) and (split := torn_character(text, edge, tokenizer, limit, prefix)):
             yield "character", f"the cut at {edge} goes through a character: {shortened(split)}"
-    yield from _location_faults(record, document)
+    shown = plain_text_of(document).joined((piece["start"], piece["end"], piece["joiner"]) for piece in core)
+    if record.get("plain_text", shown) != shown:
+        yield "provenance", f"plain_text is not what a page shows of the core: {shortened(record['plain_text'])}"
+    yield from _location_faults(record, document, settings.strategy)
 
 
-def _location_faults(record: Record, document: Document) -> Faults:
+def _location_faults(record: Record, document: Document, strategy: StrategyTraits) -> Faults:
     blocks, pieces = document.blocks, [Piece(*(piece[name] for name in Piece._fields)) for piece in record["pieces"]]
     for role in ("core", "overlap_prev", "overlap_next"):
         stated, found = record[f"{role}_block_indices"], blocks_in(document, pieces, role)
@@ -63,10 +74,11 @@ def _location_faults(record: Record, document: Document) -> Faults:
         yield "provenance", "no block of the source is in the core"
         return
     first, last = blocks[core[0]], blocks[core[-1]]
+    described = described_by(document, strategy, core[0], core[-1])
     wanted: dict[str, Any] = {
         "chunk_type": chunk_type(blocks, core),
-        "headings_path": list(first.headings_path),
-        "section_type": first.section_type,
+        "headings_path": list(described.headings_path),
+        "section_type": described.section_type,
         "block_id": block_id(blocks, core, record["char_start"], record["char_end"]),
         "page_start": first.page,
         "page_end": last.page,
@@ -100,7 +112,7 @@ def _touched(document: Document, start: int, end: int) -> tuple[Block, ...]:
     return document.blocks[block_at(document, start) : bisect_left(document.block_starts, end)]
 
 
-def coverage_faults(document: Document, strategy: str, cores: list[Range]) -> Faults:
+def coverage_faults(document: Document, strategy: StrategyTraits, cores: list[Range]) -> Faults:
     """Yield content that is in no core, and figures that are in several."""
     cores = sorted(cores)
     starts, ends = [start for start, _ in cores], [end for _, end in cores]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 RULES: Final = {
@@ -28,6 +28,8 @@ WARNINGS: Final = {
     "no chunks": "documents that have no content",
 }
 
+_NAMED: Final = 8  # fields that one line names
+
 Record = dict[str, Any]
 Fault = tuple[str, str]
 """A rule and the reason why it is broken."""
@@ -44,6 +46,12 @@ class Finding(NamedTuple):
     document: str | None = None
     place: int | None = None
     """The line or row of the chunk file."""
+
+
+def missing_names(names: Sequence[str]) -> str:
+    """Say which fields are missing, the first of them by name."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more} {'is' if len(names) == 1 else 'are'} missing"
 
 
 def shortened(text: str, length: int = 40) -> str:

@@ -6,12 +6,12 @@ from bisect import bisect_left
 from typing import Final
 
 from spanwise.text.cuts import grapheme_starts, is_grapheme_boundary
-from spanwise.text.tokens import Tokenizer
+from spanwise.text.tokens import FullTokenizer
 
 _WINDOW: Final = 4096  # a character that is longer fits into no chunk
 
 
-def torn_character(text: str, cut: int, tokenizer: Tokenizer, limit: int | None, prefix: str = "") -> str | None:
+def torn_character(text: str, cut: int, tokenizer: FullTokenizer, limit: int | None, prefix: str = "") -> str | None:
     """Return the character that a cut splits although it would fit into a chunk; white space at an edge is trimmed.
 
     Return None for a character at an edge of the text: if the text is only a part, it may go on beyond the edge.

@@ -5,34 +5,37 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from spanwise.checks.against_source import Range, coverage_faults, excluded_kinds
-from spanwise.checks.findings import Faults, Finding, Record, first_difference, shortened
-from spanwise.chunking.strategies import as_counted, strategy_of
+from spanwise.checks.against_source import Range, coverage_faults, described_by, excluded_kinds
+from spanwise.checks.findings import Faults, Finding, Record, first_difference, missing_names, shortened
+from spanwise.checks.one_record import missing_fields, plain_faults
+from spanwise.checks.settings import CheckSettings
+from spanwise.chunking.strategies import as_counted
+from spanwise.chunking.strategy import StrategyTraits
 from spanwise.documents.document import Document
 from spanwise.documents.span import without
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.records.dialects import FIELDS_OF, SPEC_TYPES
 from spanwise.records.ids import chunk_id
-from spanwise.text.tokens import Tokenizer
 
 _CONFLUENCE_ID: Final = re.compile(
     r"(?P<prefix>[^:]+):(?P<page>.*):(?P<first>\d+)-(?P<last>\d+)(?:\.(?P<part>\d+))?\Z", re.DOTALL
 )
 _ID_FIELDS: Final = ("document_id", "block_start_idx", "block_end_idx", "char_start", "char_end")
 _MARKS: Final = {
-    "md_text": "spec-v1", "token_estimate": "spec-v1", "full_heading_hierarchy": "confluence",
+    "token_estimate": "spec-v1", "full_heading_hierarchy": "confluence",
     "page_title": "confluence", "note_id": "notes", "chunkType": "fixed-size", "page_num": "pages",
+    "md_text": "spec-v1",  # last: `confluence` has it too
 }  # fmt: skip
 
 
-class CheckSettings(NamedTuple):
-    """The settings a record is checked with: tokenizer, strategy, and the options of the strategy."""
+_OWN_MARKS: Final = ("chunk_id", "content_id", "pieces", "normalized_text", "embedding_text")
 
-    tokenizer: Tokenizer
-    strategy: str
-    options: Any
+
+def looks_like_chunk(record: Record) -> bool:
+    """Whether a record has a field that only chunks have, in whatever dialect."""
+    return any(name in record for name in (*_OWN_MARKS, *_MARKS))
 
 
 def dialect_of(record: Record) -> str | None:
@@ -48,10 +51,14 @@ def dialect_of(record: Record) -> str | None:
     return None
 
 
+def absent_fields(record: Record, dialect: str | None) -> list[str]:
+    """Return the names of the fields that a record of a dialect, or one of Spanwise's own, lacks."""
+    return [name for name in FIELDS_OF[dialect] if name not in record] if dialect else missing_fields(record)
+
+
 def _missing(record: Record, dialect: str) -> Faults:
-    for name in FIELDS_OF[dialect]:
-        if name not in record:
-            yield "record", f"{name} is missing"
+    if missing := absent_fields(record, dialect):
+        yield "record", missing_names(missing)
 
 
 def _wrong_kinds(record: Record, kinds: dict[type, tuple[str, ...]]) -> Faults:
@@ -89,7 +96,7 @@ class DialectCheck(ABC):
         self._settings_for, self._source = settings_for, source
         self._key: str | None = None
         self._name = ""
-        self._strategy = ""
+        self._strategy = StrategyTraits("")
         self._document: Document | None = None
         self._closed: set[str] = set()  # the documents that must not begin again
         self._ids: set[str] = set()
@@ -128,7 +135,7 @@ class DialectCheck(ABC):
         if document is None:
             yield Finding("violation", "provenance", reason, record["chunk_id"], name)
         else:
-            self._document = as_counted(document, strategy_of(settings.strategy))
+            self._document = as_counted(document, settings.strategy)
 
 
 class SpecCheck(DialectCheck):
@@ -192,8 +199,10 @@ class SpecCheck(DialectCheck):
         yield from _made_of(record["md_text"], document.text, cores)
         if not (inside[0].start <= start < inside[0].end and inside[-1].start < end <= inside[-1].end):
             yield "place", "block_start_idx and block_end_idx are not the blocks of the range"
-        elif record["headings_path"] != list(inside[0].headings_path):
-            yield "place", f"headings_path is {record['headings_path']}, in the source {list(inside[0].headings_path)}"
+            return
+        described = described_by(document, self._strategy, record["block_start_idx"], record["block_end_idx"])
+        if record["headings_path"] != (path := list(described.headings_path)):
+            yield "place", f"headings_path is {record['headings_path']}, in the source {path}"
 
 
 def _made_of(text: str, source: str, cores: list[Range]) -> Faults:
@@ -221,7 +230,7 @@ class ConfluenceCheck(DialectCheck):
         """Check one record."""
         indices = tuple(name for name in FIELDS_OF["confluence"] if name.endswith("_indices"))
         kinds: dict[type, tuple[str, ...]] = {
-            str: ("chunk_id", "normalized_text", "full_text", "embedding_text"), int: ("text_length",),
+            str: ("chunk_id", "normalized_text", "full_text", "md_text", "embedding_text"), int: ("text_length",),
             list: (*indices, "full_heading_hierarchy", "text_heading_hierarchy"), dict: ("navigation",),
         }  # fmt: skip
         faults = [*_missing(record, "confluence"), *_wrong_kinds(record, kinds)]
@@ -263,18 +272,19 @@ class ConfluenceCheck(DialectCheck):
         if record["block_indices"] != sorted({*core, *before, *after}):
             yield "place", "block_indices are not the union of core and overlap"
         normal, full, embedded = record["normalized_text"], record["full_text"], record["embedding_text"]
-        self._cores.append(normal)
-        yield from _trim_faults(normal, indented=True)
+        core_text = record["md_text"]
+        self._cores.append(core_text)
+        yield from _trim_faults(core_text, indented=True)
         if "".join(normal.split()) not in "".join(full.split()):
             yield "provenance", "full_text doesn't hold normalized_text"
-        if not embedded.endswith(full):
-            yield "provenance", "embedding_text doesn't end with full_text"
+        yield from plain_faults(normal, core_text, "normalized_text")
+        yield from plain_faults(full, embedded, "full_text")
         if record["text_length"] != len(normal) or record["navigation"].get("text_length") != len(normal):
             yield "place", f"text_length is not that of normalized_text ({len(normal)})"
         whole, part = record["full_heading_hierarchy"], record["text_heading_hierarchy"]
         if part and whole[-len(part) :] != part:
             yield "place", "text_heading_hierarchy is not the end of full_heading_hierarchy"
-        yield from _size_faults(settings.tokenizer.count(embedded), settings.options.max_tokens, normal)
+        yield from _size_faults(settings.tokenizer.count(embedded), settings.options.max_tokens, core_text)
         if self._document:
             yield from self._source_faults(record, core, self._document)
 
@@ -282,12 +292,12 @@ class ConfluenceCheck(DialectCheck):
         if core and core[-1] >= len(document.blocks):
             yield "place", f"block {core[-1]} is not there: the page has {len(document.blocks)}"
             return
-        if line := _foreign_line(record["full_text"], document.text):
+        if line := _foreign_line(record["md_text"], document.text):
             yield "provenance", f"something stands in the text that the page doesn't say: {shortened(line)}"
             return
-        first = document.blocks[core[0]]
-        if record["full_heading_hierarchy"] != list(first.headings_path):
-            yield "place", f"full_heading_hierarchy is not the page's: {list(first.headings_path)}"
+        path = list(described_by(document, self._strategy, core[0], core[-1]).headings_path)
+        if record["full_heading_hierarchy"] != path:
+            yield "place", f"full_heading_hierarchy is not the page's: {path}"
 
 
 DIALECT_CHECKS: Final[dict[str, Callable[..., DialectCheck]]] = {"spec-v1": SpecCheck, "confluence": ConfluenceCheck}

@@ -9,7 +9,7 @@ from spanwise.checks.findings import Fault, Faults, Record, shortened
 from spanwise.checks.graphemes import torn_character
 from spanwise.records.ids import content_digest, owner_of, sha256
 from spanwise.records.record import is_parent
-from spanwise.text.tokens import Tokenizer
+from spanwise.text.tokens import FullTokenizer
 
 
 class PreviousRecord(NamedTuple):
@@ -25,7 +25,7 @@ class PreviousRecord(NamedTuple):
 class DocumentOrder:
     """A check of the records of one document in order; it remembers the previous record of each level."""
 
-    def __init__(self, tokenizer: Tokenizer, *, distant: bool = False) -> None:
+    def __init__(self, tokenizer: FullTokenizer, *, distant: bool = False) -> None:
         """Start before the first record; if `distant`, overlap may span more than the core before."""
         self._tokenizer, self._distant = tokenizer, distant
         self._first: int | None = None  # where the first core starts

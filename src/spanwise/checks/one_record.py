@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import re
 from itertools import pairwise
 from typing import Any, Final
 
-from spanwise.checks.findings import Fault, Faults, Record, shortened
+from spanwise.checks.findings import Fault, Faults, Record, missing_names, shortened
 from spanwise.chunking.pieces import ROLES
+from spanwise.options import SMALLEST_LIMIT
 from spanwise.records.ids import chunk_id, owner_of, sha256
 from spanwise.records.record import is_parent
-from spanwise.text.tokens import Tokenizer
+from spanwise.text.tokens import FullTokenizer
 
 _NULL: Final = type(None)
 _NUMBERS: Final = ("chunk_index", "char_start", "char_end", "block_start_idx", "block_end_idx", "token_count")
@@ -28,18 +30,27 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
     **dict.fromkeys(("page_start", "page_end"), (int, _NULL)),
     **dict.fromkeys(("oversize", "context_dropped"), (bool,)),
     **dict.fromkeys(("navigation", "metadata"), (dict,)),
+    "tokenizer": (str,),
+    "max_tokens": (int, _NULL),
+    "plain_text": (str,),
 }
+_LATER: Final = frozenset({"tokenizer", "max_tokens", "plain_text"})  # fields that records of 0.1 don't have
 _PIECE_KINDS: Final = {"start": int, "end": int, "role": str, "joiner": str}
 _ORDER: Final = {"overlap_prev": 0, "context": 1, "core": 1, "overlap_next": 2}
 _TAGS: Final = re.compile(r"(?:\[PAGE\] (?P<page>[^\n]*)\n)?(?:\[SECTION\] (?P<section>[^\n]*)\n)?\[TEXT\] \Z")
 
 
+def missing_fields(record: Record) -> list[str]:
+    """Return the names of the fields that a record lacks."""
+    return [name for name in _KINDS if name not in record and name not in _LATER]
+
+
 def shape_faults(record: Record) -> Faults:
     """Yield fields that are missing or of the wrong type; such a record can't be checked further."""
+    if missing := missing_fields(record):
+        yield "record", missing_names(missing)
     for name, kinds in _KINDS.items():
-        if name not in record:
-            yield "record", f"{name} is missing"
-        elif type(record[name]) not in kinds:
+        if name in record and type(record[name]) not in kinds:
             wanted = " or ".join("null" if kind is _NULL else kind.__name__ for kind in kinds)
             yield "record", f"{name} is {type(record[name]).__name__}, not {wanted}"
     for name in (*_INDICES, "headings_path"):
@@ -56,14 +67,24 @@ def _listed(record: Record, name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def record_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Faults:
+def record_faults(record: Record, tokenizer: FullTokenizer, limit: int | None) -> Faults:
     """Check texts, size, ids and block indices of one record."""
     if not any(piece_faults(record)):
         yield from _text_faults(record)
+    yield from plain_faults(record.get("plain_text", ""), record["normalized_text"])
     yield from _trim_faults(record, record["normalized_text"])
     yield from _size_faults(record, tokenizer, limit)
     yield from _id_faults(record)
     yield from _index_faults(record)
+
+
+def plain_faults(plain: str, text: str, name: str = "plain_text") -> Faults:
+    """Check that a plain text is another one with characters taken out; references and `<br>` may be put in."""
+    if "&" in text or "<" in text:
+        text, plain = html.unescape(text), "".join(html.unescape(plain).split())
+    rest = iter(text)
+    if lost := next((character for character in plain if character not in rest), None):
+        yield "provenance", f"{name} has a character that the core doesn't have there: {lost!r}"
 
 
 def piece_faults(record: Record) -> Faults:
@@ -123,7 +144,7 @@ def _trim_faults(record: Record, core: str) -> Faults:
 def _is_indented(record: Record, core: str) -> bool:
     """Whether the white space before the core's first word may be the indentation of code."""
     never = {"paragraph", "table", "quote", "heading"}
-    return record["chunk_type"] not in never and core.lstrip(" \t") == core.lstrip()
+    return record["chunk_type"] not in never and "\n" not in core[: len(core) - len(core.lstrip())]
 
 
 def _prefix_fault(record: Record, prefix: str) -> Fault | None:
@@ -153,10 +174,12 @@ def _is_tail(section: str, path: list[str]) -> bool:
     return any(tail == section or tail.startswith(section.removesuffix("…").rstrip()) for tail in tails)
 
 
-def _size_faults(record: Record, tokenizer: Tokenizer, limit: int | None) -> Faults:
+def _size_faults(record: Record, tokenizer: FullTokenizer, limit: int | None) -> Faults:
     count, stated = tokenizer.count(record["embedding_text"]), record["token_count"]
     if count != stated:
         yield "count", f"token_count is {stated}, but embedding_text has {count} tokens ({tokenizer.name})"
+    if (own := record.get("max_tokens")) is not None and own < SMALLEST_LIMIT:
+        yield "limit", f"max_tokens is {own}, and no limit is below {SMALLEST_LIMIT}"
     over = limit is not None and count > limit
     figure = record["chunk_type"] == "figure"
     if over and not (record["oversize"] and figure):

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from spanwise.checks.findings import Faults, Record, first_difference, shortened
-from spanwise.checks.in_dialects import CheckSettings
-from spanwise.records.record import has_parents, is_parent
-
-
-def settings_for_level(settings: CheckSettings, record: Record) -> CheckSettings:
-    """Return the settings for a record of its level: a parent has a limit of its own."""
-    if not is_parent(record):
-        return settings
-    return settings._replace(options=replace(settings.options, max_tokens=settings.options.parent_tokens))
+from spanwise.records.record import has_parents
 
 
 class Nesting:

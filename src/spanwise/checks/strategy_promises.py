@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from spanwise.checks.findings import Faults, Record, shortened
 from spanwise.chunking.strategies.sentence_drafts import continues, is_finished, sentence_ends
-from spanwise.documents.document import KINDS, Block, Document, table_head
+from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, Block, Document, table_head
 from spanwise.records.record import is_parent
 from spanwise.text.cuts import grapheme_starts
-from spanwise.text.tokens import NEAR, Tokenizer
+from spanwise.text.tokens import NEAR, FullTokenizer
 
 _SECTION_BREAKS: Final = frozenset({"heading", "rule"})
 _STANDALONE: Final = frozenset({"table", "code"})
@@ -26,7 +26,7 @@ class PromiseCheck(NamedTuple):
     record: Record
     before: Record | None
     document: Document
-    tokenizer: Tokenizer
+    tokenizer: FullTokenizer
     options: Any
     parent: Record | None = None
 
@@ -292,9 +292,11 @@ def _sentence_ahead(case: PromiseCheck, before: Record) -> Faults:
 
 def _blocks(case: PromiseCheck) -> Faults:
     options = case.options
-    yield from _whole_if_they_fit(case, None, options.core_tokens)
-    if case.cut_blocks() and len(case.core) > 1:
+    if not _makes_room(case):
+        yield from _whole_if_they_fit(case, None, options.core_tokens)
+    if case.cut_blocks() and any(block.kind != "heading" for block in case.core[:-1]):
         yield "promise", "a part of a split block stands in one chunk with others"
+    yield from _headings_alone(case)
     ahead = "overlap_tokens" if options.overlap_next_tokens is None else "overlap_next_tokens"
     for role, side, name in (("overlap_prev", "before", "overlap_tokens"), ("overlap_next", "after", ahead)):
         size, most = sum(case.tokens(*span) for span in ranges_of(case.record, role)), getattr(options, name)
@@ -303,6 +305,24 @@ def _blocks(case: PromiseCheck) -> Faults:
     yield from _blocks_core(case)
     if case.before:
         yield from _blocks_overlap(case, case.before)
+
+
+def _core_room(case: PromiseCheck) -> int | None:
+    """Return the most tokens of a core: `core_tokens`, where that is less than the room beside the tags."""
+    known = [one for one in (case.room, case.options.core_tokens) if one is not None]
+    return min(known, default=None)
+
+
+def _headings_alone(case: PromiseCheck) -> Faults:
+    """Check that headings aren't a chunk alone where something follows in their section, and would fit."""
+    blocks, following = case.document.blocks, case.record["block_end_idx"] + 1
+    if any(block.kind != "heading" for block in case.core) or following >= len(blocks) or case.cut_blocks():
+        return
+    path, room = case.core[-1].headings_path, _core_room(case)
+    follows = blocks[following].kind not in {"heading", *LEFT_OUT_KINDS}
+    taken = case.tokens(case.record["char_start"], case.record["char_end"]) + NEAR
+    if follows and blocks[following].headings_path[: len(path)] == path and (room is None or taken < room // 2):
+        yield "promise", "headings are alone, though something follows in their section"
 
 
 def _blocks_core(case: PromiseCheck) -> Faults:

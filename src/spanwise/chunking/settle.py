@@ -93,7 +93,7 @@ def _in_context(
 ) -> SettledChunk | int:
     """Return the chunk of a core that is not solid, is too large or has something around it; else as `_settled`."""
     start, end, first, last, overlap, around = core
-    prefix, _ = task.prefix(first)
+    prefix, _ = task.prefix(first, last)
     pieces = _pieces(task, core, repeated)
     if overlap and neighbours[0] and (longer := _overlapped(task, strategy, core, neighbours[0], pieces)):
         return longer._replace(context_dropped=repeated.dropped)
@@ -115,7 +115,7 @@ def _overlapped(
     task: ChunkingTask, strategy: Strategy, core: PlannedCore, previous: PlannedCore, pieces: tuple[Piece, ...]
 ) -> SettledChunk | None:
     """Put overlap before a chunk, shortened until everything fits; None where there is room for none."""
-    prefix, prefix_tokens = task.prefix(core.first)
+    prefix, prefix_tokens = task.prefix(core.first, core.last)
     size = sum([task.tokens.count(piece.start, piece.end) + 1 for piece in pieces])
     free = task.limit - task.added - prefix_tokens - size
     for _ in range(_TRIES):
@@ -135,7 +135,7 @@ def _surrounded(
 ) -> SettledChunk | None:
     """Put the best overlap of the choices that fits around a core; None where none does."""
     previous, following = neighbours
-    prefix, _ = task.prefix(core.first)
+    prefix, _ = task.prefix(core.first, core.last)
     choices = choices_of(around.before if previous else (), around.after if following else ())
     free = task.limit - _exact(task, prefix, pieces) if len(choices) > 1 else task.limit
     for before, after in choices:

@@ -1,10 +1,10 @@
-"""What a strategy is: it plans which ranges of a document belong together, and returns a `ChunkPlan`."""
+"""What a strategy is: it plans which ranges of a document belong together."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 from spanwise.chunking.line_window import Proposal, Window
 from spanwise.chunking.pieces import NO_CONTEXT, PlannedCore, RepeatedContext, SettledChunk
@@ -36,25 +36,62 @@ class Question(NamedTuple):
     window: Window
 
 
-class Strategy(ABC):
-    """Base class of all strategies: `name`, `options` and `plan` are left to write, the rest has defaults."""
+class StrategyTraits(NamedTuple):
+    """What of a strategy its chunks must be judged by, wherever the strategy itself is."""
 
-    name: ClassVar[str]
-    options: ClassVar[type[Options]]
-    leaves_out: ClassVar[frozenset[str]] = frozenset()
+    name: str
+    leaves_out: frozenset[str] = frozenset()
+    leafwise: bool = False
+    described_by_first: bool = False
+
+
+class StrategyLike(Protocol):
+    """What an object must have to be given as a strategy; `Strategy` is a base class with everything else."""
+
+    @property
+    def name(self) -> str:
+        """The name in records."""
+
+    @property
+    def options(self) -> type[Options]:
+        """The class of its options."""
+
+    def plan(self, task: ChunkingTask) -> ChunkPlan | Iterable[tuple[int, int]]:
+        """Return the ranges of the cores, in order, as pairs of positions in `task.text`, or a `ChunkPlan`."""
+
+
+class Strategy(ABC):
+    """Base class of strategies: `name`, `options` and `plan` are left to write, the rest has defaults.
+
+    What a plug-in plans is checked: spans must ascend and hold all content. Cuts inside a character or a figure are
+    moved, white space is trimmed, and a core over the limit is cut again.
+    """
+
+    name: str
+    """The name in records."""
+    options: type[Options]
+    """The class of its options, whose values are `task.options`."""
+    leaves_out: frozenset[str] = frozenset()
     """The kinds of blocks that are left out of the chunks, besides those that are never content."""
-    leafwise: ClassVar[bool] = False
+    leafwise: bool = False
     """Whether its blocks are leaf blocks: items and rows instead of lists and tables."""
-    repeating: ClassVar[frozenset[str] | None] = frozenset()
+    repeating: frozenset[str] | None = frozenset()
     """The kinds of blocks of which a part may repeat something; None where any core may."""
-    has_parents: ClassVar[bool] = False
-    """Whether its chunks have two levels, parents and children."""
-    asks_model: ClassVar[bool] = False
+    described_by_first: bool = False
+    """Whether a chunk has the headings path of its first block, be it a heading, instead of the first that is none."""
+    has_parents: bool = False
+    """Whether its chunks have two levels, parents and children; only built-in strategies may."""
+    asks_model: bool = False
     """Whether it needs the answers of a proposer; see `ModelStrategy`."""
 
+    @property
+    def traits(self) -> StrategyTraits:
+        """What its chunks are judged by."""
+        return StrategyTraits(self.name, self.leaves_out, self.leafwise, self.described_by_first)
+
     @abstractmethod
-    def plan(self, task: ChunkingTask) -> ChunkPlan:
-        """Return the planned cores, in order."""
+    def plan(self, task: ChunkingTask) -> ChunkPlan | Iterable[tuple[int, int]]:
+        """Return the ranges of the cores, in order, as pairs of positions in `task.text`, or a `ChunkPlan`."""
 
     def repeat(self, task: ChunkingTask, core: PlannedCore) -> RepeatedContext:
         """Return what a chunk repeats around its core."""

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.template import Template
-from spanwise.documents.document import LEFT_OUT_KINDS, Document
+from spanwise.documents.document import LEFT_OUT_KINDS, Document, is_described_by_next
 from spanwise.errors import OptionError
+from spanwise.native import LARGEST
 from spanwise.text.cuts import trimmed
 from spanwise.text.languages import document_language
 from spanwise.text.tokens import NEAR, TokenMap
@@ -25,9 +26,16 @@ class ChunkingTask:
     """One document to be chunked one way: its text, tokens and options, and what every step derives from them."""
 
     def __init__(
-        self, document: Document, tokens: TokenMap, options: Any, leaves_out: frozenset[str] = frozenset()
+        self,
+        document: Document,
+        tokens: TokenMap,
+        options: Any,
+        leaves_out: frozenset[str] = frozenset(),
+        *,
+        described_by_first: bool = False,
     ) -> None:
         """Raise OptionError if the tokens that the embedder adds take more than half of the limit."""
+        self.described_by_first = described_by_first
         self.document = document
         self.left_out = LEFT_OUT_KINDS | leaves_out  # kinds of blocks that are no content here
         self.text = document.text
@@ -39,7 +47,7 @@ class ChunkingTask:
         if self.added * 2 > self.limit:
             rule = f"must be at least twice the {self.added} tokens that the embedder adds"
             raise OptionError("max_tokens", rule, value=self.limit, hint=f"try {self.added * 4 + 16}")
-        self.joint: int = tokens.tokenizer.count("\n\n") - self.added
+        self.joint: int = min(tokens.tokenizer.count("\n\n") - self.added, LARGEST)
         self._memo: dict[Callable[[ChunkingTask], Any], Any] = {}
 
     def once(self, make: Callable[[ChunkingTask], T]) -> T:
@@ -55,7 +63,8 @@ class ChunkingTask:
 
     def within(self, limit: int) -> ChunkingTask:
         """Return the same task under another limit."""
-        return ChunkingTask(self.document, self.tokens, replace(self.options, max_tokens=limit), self.left_out)
+        options, by_first = replace(self.options, max_tokens=limit), self.described_by_first
+        return ChunkingTask(self.document, self.tokens, options, self.left_out, described_by_first=by_first)
 
     @cached_property
     def language(self) -> str:
@@ -76,11 +85,26 @@ class ChunkingTask:
         """The tokens of the excluded ranges, added up from the first."""
         return list(accumulate((self.tokens.count(*one) for one in self.excluded), initial=0))
 
-    def prefix(self, block: int) -> tuple[str, int]:
-        """Return what the template puts before a chunk that starts with this block, and its tokens."""
+    def prefix(self, block: int, last: int | None = None) -> tuple[str, int]:
+        """Return what the template puts before a chunk from one block to another, and its tokens.
+
+        Without `last` the chunk is taken to go on beyond the headings that it starts with.
+        """
         if self.no_prefix:
             return "", 0
+        if not self.described_by_first:
+            block = self._described[block] if last is None else min(self._described[block], last)
         return self._template.prefix(self.document.blocks[block].headings_path)
+
+    @cached_property
+    def _described(self) -> list[int]:
+        """For each block the one whose headings a chunk has that starts with it."""
+        blocks = self.document.blocks
+        described = list(range(len(blocks)))
+        for index in range(len(blocks) - 2, -1, -1):
+            if is_described_by_next(blocks[index]):
+                described[index] = described[index + 1]
+        return described
 
     def prefix_tokens(self, prefix: str) -> int:
         """Return the tokens of a prefix, counted once."""
@@ -125,14 +149,23 @@ class ChunkingTask:
         high = bisect_left(excluded, (end,))
         ranges, position = [], start
         for low_end, high_end in excluded[low:high]:
-            if low_end > position and (piece := trimmed(self.text, position, low_end)):
+            if low_end > position and (piece := self._trimmed(position, low_end)):
                 ranges.append((start if position == start else piece[0], piece[1]))
             position = max(position, high_end)
         if not ranges and position == start:
             return [(start, end)]
-        if position < end and (piece := trimmed(self.text, position, end)):
+        if position < end and (piece := self._trimmed(position, end)):
             ranges.append(piece)
         return ranges
+
+    def _trimmed(self, start: int, end: int) -> Range | None:
+        """Trim white space off both ends of a range, but for the indentation of code."""
+        found = trimmed(self.text, start, end)
+        if found:
+            block = self.document.blocks[block_at(self.document, found[0])]
+            if block.kind == "code" and start <= block.start:
+                return block.start, found[1]
+        return found
 
 
 def block_at(document: Document, position: int) -> int:

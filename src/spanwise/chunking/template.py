@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from spanwise.text.cuts import grapheme_break, word_break
-from spanwise.text.tokens import Tokenizer
+from spanwise.text.tokens import FullTokenizer
 
 _LONGEST_TOKEN: Final = 16  # characters; longer tokens are runs of one character
 
@@ -14,7 +14,7 @@ _LONGEST_TOKEN: Final = 16  # characters; longer tokens are runs of one characte
 class Template:
     """The prefixes of one document's chunks; chunks under the same headings share one, which is counted once."""
 
-    def __init__(self, options: Any, title: str | None, tokenizer: Tokenizer, limit: int) -> None:
+    def __init__(self, options: Any, title: str | None, tokenizer: FullTokenizer, limit: int) -> None:
         """Store what the prefixes depend on."""
         self._name: str = options.template
         self._levels: int = options.max_heading_levels if options.template == "tags" else 1

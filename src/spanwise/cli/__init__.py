@@ -1,8 +1,8 @@
 """The command `spanwise`: arguments in, calls, lines out.
 
 Data goes to stdout, messages to stderr. Exit codes: 0 success; 1 a file failed, or a check found a violation; 2 the
-command can't be carried out as given; 3 the output can't be written; 130 stopped by Ctrl-C (143 and 129 by SIGTERM and
-SIGHUP).
+command can't be carried out as given; 3 the output or the store can't be written; 130 stopped by Ctrl-C (143 and 129 by
+SIGTERM and SIGHUP).
 """
 
 from __future__ import annotations
@@ -50,13 +50,14 @@ def _guarded(run: Callable[[], int]) -> int:
         _print_error("stopped")
         return INTERRUPTED
     except _Ended as ended:
+        _clear_line()
         return 128 + int(ended.args[0])
     except BrokenPipeError:  # the reader stopped, as in `| head`
-        _forget_stdout()
+        forget_stdout()
         return 0
     except OSError as error:
         _print_error(f"the output can't be written ({error.strerror or error})")
-        _forget_stdout()
+        forget_stdout()
         return NOT_WRITTEN
 
 
@@ -86,7 +87,7 @@ def _ending_cleanly() -> Iterator[None]:
 
 def _run(given: list[str]) -> int:
     from spanwise.cli.arguments import parsed
-    from spanwise.errors import SpanwiseError
+    from spanwise.errors import SpanwiseError, StoreFullError
     from spanwise.native.gc_pause import collect_seldom
     from spanwise.records.writers import OutputError
 
@@ -99,9 +100,13 @@ def _run(given: list[str]) -> int:
         code: int = arguments.run(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except (SpanwiseError, OutputError) as error:
+    except OutputError as error:
         _print_error(str(error))
-        return NOT_WRITTEN if isinstance(error, OutputError) else WRONG_USE
+        return NOT_WRITTEN
+    except SpanwiseError as error:
+        hint = error.hint or ""
+        _print_error(str(error).removesuffix(f"\nhint: {hint}"), hint)
+        return NOT_WRITTEN if isinstance(error, StoreFullError) else WRONG_USE
     return code
 
 
@@ -116,15 +121,27 @@ def _load_undisturbed() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _print_error(message: str) -> None:
-    """Print an error, which may quote any name, to stderr; if that is closed, do nothing."""
-    from spanwise.cli.terminal import printable
+def _print_error(message: str, hint: str = "") -> None:
+    """Print an error, which may quote any name, in a line to stderr, and a hint in another; if that is closed, nothing.
 
+    A name can't forge a line of its own.
+    """
+    from spanwise.cli.terminal import one_line
+
+    _clear_line()
+    lines = [f"error: {one_line(message)}", *([f"hint: {one_line(hint)}"] if hint else [])]
     with suppress(OSError, ValueError):
-        print(f"error: {printable(message)}", file=sys.stderr, flush=True)
+        print(*lines, sep="\n", file=sys.stderr, flush=True)
 
 
-def _forget_stdout() -> None:
+def _clear_line() -> None:
+    """Remove a line of progress that was left on a terminal, and the `^C` that is shown in it."""
+    with suppress(OSError, ValueError):
+        if sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def forget_stdout() -> None:
     """Keep the interpreter from flushing to a stdout that can't be written."""
     with suppress(OSError, ValueError):
         if sys.stdout is not None:

@@ -6,11 +6,24 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli.output import FORMATS as OUTPUTS
-from spanwise.cli.parser import KEEP_ALL, Formatter, Parser, add_files, add_settings, command_of, examples_of, number
+from spanwise.cli.parser import (
+    FORMATS,
+    KEEP_ALL,
+    Formatter,
+    Parser,
+    WrongArguments,
+    add_files,
+    add_plugins,
+    add_settings,
+    command_of,
+    examples_of,
+    number,
+)
 from spanwise.cli.store_arguments import add_index, add_search, add_store
 from spanwise.documents.offsets import MEASURES
-from spanwise.readers import INPUTS
+from spanwise.records.columns import ALL_TEXTS, TEXTS
 from spanwise.records.dialects import DEFAULT_PREFIX, DIALECTS
 
 _EXIT_CODES: Final = (
@@ -19,8 +32,21 @@ _EXIT_CODES: Final = (
 
 
 def parsed(given: Sequence[str]) -> argparse.Namespace:
-    """Parse the arguments of a command line."""
-    parser = build_parser()
+    """Parse the arguments of a command line; plug-ins are loaded only if they may be meant."""
+    known = None if not given or {"-h", "--help"} & {*given} else _parsed_alone(given)
+    return known or _parsed(build_parser(with_plugins=True), given)
+
+
+def _parsed_alone(given: Sequence[str]) -> argparse.Namespace | None:
+    """Parse arguments without knowing of plug-ins; None if these may change what they mean."""
+    try:
+        arguments = _parsed(build_parser(is_final=False), given)
+    except WrongArguments:
+        return None
+    return arguments if getattr(arguments, "strategy", None) in {None, *STRATEGIES} else None
+
+
+def _parsed(parser: Parser, given: Sequence[str]) -> argparse.Namespace:
     if not given:
         parser.print_help()
         parser.exit(2)
@@ -33,7 +59,7 @@ def parsed(given: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
-def build_parser() -> Parser:
+def build_parser(*, with_plugins: bool = False, is_final: bool = True) -> Parser:
     """Build the parser of all commands."""
     parser = Parser(
         prog="spanwise",
@@ -49,7 +75,18 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     for add in (_chunk, _check, add_index, add_search, add_store, _inspect, _read, _reports, _settings, _extras):
         add(commands)
+    parser.is_final = is_final
+    for command in commands.choices.values():
+        command.is_final = is_final
+    if with_plugins:
+        add_plugins(settings_commands(parser))
     return parser
+
+
+def settings_commands(parser: Parser) -> list[Parser]:
+    """Return the commands that take the options of strategies."""
+    found = [action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return [command for choices in found for command in choices.values() if command.options]
 
 
 def _chunk(commands: Any) -> None:
@@ -63,8 +100,13 @@ def _chunk(commands: Any) -> None:
     output.add_argument("-o", "--output", metavar="FILE", help="write here; appears whole or not at all")
     what = f"{', '.join(OUTPUTS)}; by default as FILE ends"
     output.add_argument("--format", choices=OUTPUTS, metavar="NAME", help=what)
-    output.add_argument("--dialect", choices=DIALECTS, metavar="NAME", help=f"field names of: {', '.join(DIALECTS)}")
-    output.add_argument("--id-prefix", default=DEFAULT_PREFIX, metavar="P", help="of ids in confluence (EDU)")
+    # some options are named in the help of another, so that the help fits a screen
+    names = ", ".join(DIALECTS).replace("confluence", "confluence (--id-prefix P)")
+    output.add_argument("--dialect", choices=DIALECTS, metavar="NAME", help=f"as {names}")
+    output.add_argument("--id-prefix", default=DEFAULT_PREFIX, metavar="P", help=argparse.SUPPRESS)
+    what = f"only these, in this order; --texts {'|'.join(TEXTS)}: one text"
+    output.add_argument("--fields", metavar="A,B", help=what)
+    output.add_argument("--texts", choices=(*TEXTS, ALL_TEXTS), metavar="NAME", help=argparse.SUPPRESS)
     output.add_argument("--offsets", action="append", choices=MEASURES, default=[], metavar="NAME",
                         help=f"ranges in {' or '.join(MEASURES)} as well")  # fmt: skip
     output.add_argument("--lines", type=number, default=8, metavar="N", help="lines of a piece in the view; 0: all")
@@ -72,8 +114,7 @@ def _chunk(commands: Any) -> None:
     output.add_argument("-q", "--quiet", action="store_true", help="no progress and no summary")
     # among the options for output, so that all of them fit a screen
     output.add_argument("-h", "--help", action="help", help="show this help message and exit")
-    files = add_files(command)
-    files.add_argument("--jobs", type=number, default=0, metavar="N", help="processes; default: as many as pay")
+    add_files(command)
     add_settings(command)
 
 
@@ -91,7 +132,7 @@ def _check(commands: Any) -> None:
     command.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="as for chunk")
     command.add_argument("--most", type=number, default=20, metavar="N", help="violations shown of a rule; 0: all")
     command.add_argument("--json", action="store_true", help="a record for each finding, then the summary")
-    command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help="how the source was read")
+    command.add_argument("--input-format", choices=FORMATS, metavar="NAME", help="how the source was read")
     command.add_argument("--password", metavar="WORD", help="opens encrypted PDFs of the source")
     command.add_argument("--figures", metavar="DIR", help="as for chunk, if it was given there")
     command.add_argument("--keep-all", action="store_true", help="as for chunk, if it was given there")
@@ -111,7 +152,7 @@ def _inspect(commands: Any) -> None:
     what = "the last page that gets a picture (200)"
     output.add_argument("--pictures-up-to", type=number, default=200, metavar="N", help=what)
     output.add_argument("-q", "--quiet", action="store_true", help="no summary and no warnings")
-    command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
+    command.add_argument("--input-format", choices=FORMATS, metavar="NAME", help="read as: %(choices)s")
     command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
     command.add_argument("--figures", metavar="DIR", help="as for chunk, so that the ids are the same")
     command.add_argument("--keep-all", action="store_true", help=KEEP_ALL)
@@ -127,7 +168,7 @@ def _read(commands: Any) -> None:
     command.add_argument("file", metavar="FILE", help="a file, or - for stdin")
     command.add_argument("--blocks", action="store_true", help="list the blocks: kind, range, tokens, headings, place")
     command.add_argument("--json", action="store_true", help="as JSON")
-    command.add_argument("--input-format", choices=INPUTS, metavar="NAME", help=f"read as: {', '.join(INPUTS)}")
+    command.add_argument("--input-format", choices=FORMATS, metavar="NAME", help="read as: %(choices)s")
     command.add_argument("--password", metavar="WORD", help="opens an encrypted PDF")
     command.add_argument("--figures", metavar="DIR", help="write the figures of a PDF here")
     command.add_argument("--keep-all", action="store_true", help=KEEP_ALL)

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from spanwise.cli.terminal import Screen, columns, counted, fitted, folded, one_line, padded, printable
+from spanwise.cli.terminal import (
+    Screen,
+    columns,
+    counted,
+    fitted,
+    fitted_path,
+    flowing_lines,
+    line_breaks,
+    one_line,
+    padded,
+    printable,
+)
 from spanwise.records.record import is_parent
 
 # the colour of a role, and a sign for where there are no colours
 _ROLES: Final = {
     "core": ("", " "), "overlap_prev": ("overlap", "~"), "overlap_next": ("overlap", "~"), "context": ("context", "+"),
 }  # fmt: skip
-LEGEND: Final = "signs: ~ overlap with a neighbour, + repeated context (table head, code fence, heading)"
+_ALIGNED: Final = frozenset({"table", "code"})  # types whose lines stand below each other
+LEGEND: Final = "signs: ~ overlap, + repeated context (table head, code fence, heading)"
 
 
 def show_view(
@@ -26,7 +38,8 @@ def show_view(
             continue
         for role, text in pieces_of(record):
             colour, sign = _ROLES[role]
-            for line in _some(printable(text).splitlines(), lines, screen.width - 6):
+            aligned = record["chunk_type"] in _ALIGNED
+            for line in _some(printable(text).splitlines(), lines, screen.width - 6, aligned=aligned):
                 screen.line(f"  {sign} {line}".rstrip(), colour)
         screen.line()
 
@@ -53,8 +66,8 @@ def _head(screen: Screen, record: dict[str, Any]) -> str:
     tokens = counted(record["token_count"], "token")
     head = f"#{record['chunk_index']:<3} {_kind(record):<10}{tokens:>12}  {span:<14}{page}"
     marks = [name.replace("_", " ") for name in ("oversize", "context_dropped") if record[name]]
-    path = printable(" › ".join([*record["headings_path"], *(f"({mark})" for mark in marks)]))
-    return f"{screen.painted(head, 'head')} {fitted(path, max(screen.width - columns(head) - 2, 12))}"
+    path = [one_line(name) for name in (*record["headings_path"], *(f"({mark})" for mark in marks))]
+    return f"{screen.painted(head, 'head')} {fitted_path(path, max(screen.width - columns(head) - 2, 12))}"
 
 
 def pieces_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -67,13 +80,29 @@ def pieces_of(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
         reached = end
 
 
-def _some(lines: list[str], most: int, width: int) -> list[str]:
-    """Return the first lines, each cut to the width; without a limit all of them, folded."""
-    if not most:
-        return [part for line in lines for part in folded(line, width)]
-    if len(lines) > most:
-        lines = [*lines[: most - 1], f"… {len(lines)} lines in all"]
-    return [fitted(line, width) for line in lines]
+def _some(lines: list[str], most: int, width: int, *, aligned: bool) -> list[str]:
+    """Return the first lines, 0 for all; a paragraph is shown to its end, rows and code are cut at the width."""
+    shown, left = lines, 0
+    if most and len(lines) > most:
+        end = most - 1
+        while not aligned and end < len(lines) and lines[end].strip():
+            end += 1
+        shown, left = lines[:end], len(lines) - end
+    if not aligned:
+        parts = _wrapped(shown, width)
+    elif most:
+        parts = [fitted(line, width) for line in shown]
+    else:
+        parts = [line[start:end] for line in shown for start, end in line_breaks(line, width)]
+    return [*parts, f"… {len(lines)} lines in all"] if left else parts
+
+
+def _wrapped(lines: list[str], width: int) -> list[str]:
+    """Return lines as they are if all of them fit; else paragraphs are wrapped anew."""
+    text = "\n".join(lines)
+    if all(columns(line) <= width for line in lines):
+        return lines
+    return [text[start:end].replace("\n", " ").rstrip() for start, end in flowing_lines(text, width)]
 
 
 def show_rows(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> None:
@@ -82,7 +111,7 @@ def show_rows(screen: Screen, file: str, records: Sequence[dict[str, Any]]) -> N
     for record in records:
         span = f"{record['char_start']}:{record['char_end']}"
         numbers = f"{record['chunk_index']:>5}  {_kind(record):<10} {record['token_count']:>6}  {span:<16}"
-        path = padded(printable(" › ".join(record["headings_path"][-2:])), 28)
+        path = padded(one_line(" › ".join(record["headings_path"][-2:])), 28)
         text = printable(" ".join(record["normalized_text"][:200].split()))
         screen.line(fitted(f"{numbers}  {path}  {text}", screen.width))
     screen.line()

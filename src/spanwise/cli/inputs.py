@@ -6,23 +6,30 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
-from spanwise.cli.terminal import Progress, reason_counts
+from spanwise.cli.parser import OPTION
+from spanwise.cli.progress import Progress
+from spanwise.cli.terminal import reason_counts
 from spanwise.errors import OptionError, UnreadableError
+from spanwise.opening import read_to_end
+from spanwise.pipeline.guard import Limits
+from spanwise.pipeline.jobs import Job
 from spanwise.pipeline.settings import (
     Config,
     Layer,
-    declared_options,
     find_config,
     load_config,
     plan_layer,
     tenants_plan,
 )
-from spanwise.readers import EXTENSIONS, ReadOptions, has_reader, piped_format
-from spanwise.sources.folder import FoundFiles, Patterns, find_files
+from spanwise.readers import ReadOptions, has_reader, known_suffixes, missing_extra, piped_format
+from spanwise.sources.folder import FoundFiles, find_files
+from spanwise.sources.ignoring import Patterns
 from spanwise.sources.item import SourceItem
 
 _READ_ONLY: Final = {
@@ -46,10 +53,23 @@ def config_of(arguments: argparse.Namespace, *, any_tenant: bool = False) -> Con
     return replace(config, chosen=Layer(layer.origin, {**layer.values, **named}))
 
 
+def configured_store(arguments: argparse.Namespace) -> str:
+    """Return the store that the config file names; raise OptionError if none does."""
+    named = getattr(arguments, "config", None)
+    path = Path(named).absolute() if named else find_config(Path.cwd())
+    store = (load_config(path).general or {}).get("store") if path else None
+    if store is None:
+        hint = 'say --store docs.db, or write store = "docs.db" in spanwise.toml'
+        raise OptionError("--store", "must name the store", hint=hint)
+    return str(store)
+
+
 def flags_of(arguments: argparse.Namespace) -> list[Layer]:
     """Return the settings given on the command line as a layer; none if there are none."""
-    names = ("strategy", "tokenizer", "dialect", *declared_options())
+    names = ("strategy", "tokenizer", "dialect", "proposer")
     values: dict[str, Any] = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
+    given = {name: value for name, value in vars(arguments).items() if value is not None}
+    values |= {name.removeprefix(OPTION): value for name, value in given.items() if name.startswith(OPTION)}
     if pairs := getattr(arguments, "meta", None):
         values["meta"] = dict(map(_pair, pairs))
     return [Layer("command line", values)] if values else []
@@ -70,13 +90,22 @@ def _pair(text: str) -> tuple[str, Any]:
         raise OptionError(f"--meta {name}", "must be an integer", value=value) from None
 
 
-def patterns_of(config: Config, arguments: argparse.Namespace) -> dict[str, list[str | Patterns]]:
+class PatternOptions(TypedDict):
+    """The patterns of a command."""
+
+    include: list[str | Patterns]
+    exclude: list[str | Patterns]
+
+
+def patterns_of(config: Config, arguments: argparse.Namespace) -> PatternOptions:
     """Return the patterns of the command line, and those of the config file as seen from there."""
-    given: dict[str, list[str | Patterns]] = {name: [*getattr(arguments, name)] for name in ("include", "exclude")}
-    for name, patterns in given.items():
-        if config.path and (lines := (config.general or {}).get(name)):
-            patterns.append(Patterns(tuple(lines), config.path.parent.as_posix()))
-    return given
+
+    def given(name: str) -> list[str | Patterns]:
+        lines = (config.general or {}).get(name) if config.path else None
+        folder = config.path.parent.as_posix() if config.path else None
+        return [*getattr(arguments, name), *([Patterns(tuple(lines), folder)] if lines else [])]
+
+    return {"include": given("include"), "exclude": given("exclude")}
 
 
 def _prepared_folder(folder: str | None) -> str | None:
@@ -97,8 +126,16 @@ def _prepared_folder(folder: str | None) -> str | None:
 
 def files_of(config: Config, arguments: argparse.Namespace, paths: Sequence[str]) -> FoundFiles:
     """Return the files that paths name, by the patterns of the command line and the config file."""
-    known = (lambda _: True) if arguments.input_format and arguments.include else has_reader
-    return find_files(paths, known=known, **patterns_of(config, arguments))
+    everything = bool(arguments.input_format and arguments.include)
+    progress, seen = Progress(silent=arguments.quiet), count(1)
+
+    def known(path: str) -> bool:
+        progress.draw(f"looking for documents: {next(seen):,} files seen")
+        return everything or has_reader(path)
+
+    found = find_files(paths, known=known, follow_links=arguments.follow_links, **patterns_of(config, arguments))
+    progress.clear()
+    return found
 
 
 def reading_of(arguments: argparse.Namespace) -> ReadOptions:
@@ -106,7 +143,12 @@ def reading_of(arguments: argparse.Namespace) -> ReadOptions:
     return ReadOptions(arguments.password, _prepared_folder(arguments.figures), arguments.keep_all)
 
 
-def piped_bytes(most: int = -1) -> bytes:
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """Return what a file may take."""
+    return Limits(arguments.file_timeout, arguments.file_memory)
+
+
+def piped_bytes(most: int) -> bytes:
     """Read what is piped in, at most so many bytes."""
     if sys.stdin is None:
         raise UnreadableError("-", "can't be read: stdin is closed")
@@ -114,17 +156,42 @@ def piped_bytes(most: int = -1) -> bytes:
 
 
 def piped_item(arguments: argparse.Namespace) -> SourceItem:
-    """Return what is piped in as a source item."""
-    data = piped_bytes()
+    """Return what is piped in as a source item; raise UnreadableError if it is too large."""
+    data = read_to_end(piped_bytes, "-")
     return SourceItem("-", len(data), arguments.input_format or piped_format(data), data=data)
 
 
 def refuse_to_overwrite(output: str | None, files: list[str], flag: str = "-o") -> None:
     """Raise OptionError if the output is one of the documents."""
     if output and os.path.exists(output):  # noqa: PTH110 - the other way raises for a name that is too long
-        path = os.path.realpath(output)
-        if any(os.path.realpath(file) == path for file in files):
+        written = os.stat(output)  # noqa: PTH116 - for names of any length
+        if any(_is(file, written) for file in files):
             raise OptionError(flag, "is one of the documents", value=output, hint="name another file")
+
+
+def _is(file: str, status: os.stat_result) -> bool:
+    with suppress(OSError):
+        return os.path.samestat(os.stat(file), status)  # noqa: PTH116 - a path object for each of many files costs
+    return False
+
+
+def all_need_extras(jobs: Sequence[Job]) -> bool:
+    """Whether nothing can be read for lack of extras, which are reported then: it is known before any work."""
+    missing = [missing_extra(job.item.name, job.item.format) for job in jobs]
+    if not missing or None in missing:
+        return False
+    progress = Progress()
+    for job, error in zip(jobs, missing, strict=True):
+        progress.report_errors(*filter(None, [error]), file=job.item.name)
+    progress.finish()
+    return True
+
+
+def check_asked(arguments: argparse.Namespace, jobs: Sequence[Job]) -> None:
+    """Raise OptionError for a proposer that nobody would ask."""
+    if arguments.proposer and jobs and not any(job.asks_model for job in jobs):
+        rule = f"is not for the strategy {jobs[0].settings.strategy_name}"
+        raise OptionError("--proposer", rule, hint="it is one of smart")
 
 
 def no_documents(paths: Sequence[str], found: FoundFiles) -> int:
@@ -133,6 +200,6 @@ def no_documents(paths: Sequence[str], found: FoundFiles) -> int:
     progress.report_errors(*found.failed)
     if not progress.failed:
         left_out = f"left out: {reason_counts(found.passed_over)}; " if found.passed_over else ""
-        known = ", ".join(sorted(filter(None, EXTENSIONS)))
+        known = ", ".join(known_suffixes())
         raise UnreadableError(", ".join(paths), "holds no documents", hint=f"{left_out}readers know {known}")
     return 1

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Final
 
-from spanwise.cli.terminal import Screen, columns, fitted, folded, one_line, printable, table
+from spanwise.cli.terminal import Screen, columns, fitted_path, flowing_lines, one_line, printable, table
 from spanwise.retrieval.hits import Hit
 from spanwise.retrieval.weights import Weights
 
 _LINES: Final = 6
 _INDENT: Final = "   "
 _MARK: Final = ("⟪", "⟫")  # where there are no colours; texts do not contain these
-_LONG_LINE: Final = 50  # characters; a shorter line ends where its author meant it to
-_NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
 Range = tuple[int, int]
 
 
@@ -24,9 +21,8 @@ def show_hit(screen: Screen, rank: int, hit: Hit, weights: Weights | None, *, fu
     screen.line(_head(screen, rank, hit))
     for line in _text(screen, hit, full=full):
         screen.line(f"{_INDENT}{line}".rstrip())
-    for line in _locations(hit):
-        for part in folded(line, screen.width - len(_INDENT)):
-            screen.line(f"{_INDENT}{part}", "dim")
+    for line in _locations(hit):  # never folded: a terminal can open a path or an address only in one piece
+        screen.line(f"{_INDENT}{line}", "dim")
     if weights:
         for line in _explained(hit, weights, screen.width - len(_INDENT)):
             screen.line(f"{_INDENT}{line}", "overlap")
@@ -39,7 +35,7 @@ def _head(screen: Screen, rank: int, hit: Hit) -> str:
     number, page = f"{rank}. ", f"  {_pages(hit)}" if hit.page_start else ""
     score = f"{hit.score:.3f}  "
     room = max(screen.width - columns(number + score + page), 12)
-    title = fitted(one_line(" › ".join(path)), room)
+    title = fitted_path([one_line(part) for part in path], room)
     return screen.painted(number + score, "head") + screen.painted(title, "strong") + page
 
 
@@ -49,15 +45,16 @@ def _pages(hit: Hit) -> str:
 
 
 def _locations(hit: Hit) -> Iterator[str]:
+    line = f":{hit.line_start}" if hit.file_path and hit.line_start else ""
     span = f"[{hit.char_start}:{hit.char_end}]"
-    yield one_line(f"{hit.file_path or hit.document_id} {span}") + (" (cut)" if hit.truncated else "")
+    yield one_line(f"{hit.file_path or hit.document_id}{line} {span}") + (" (cut)" if hit.truncated else "")
     if hit.url:
         yield one_line(hit.url)
 
 
 def _text(screen: Screen, hit: Hit, *, full: bool) -> list[str]:
     """Return the lines of a text, or those around its marks."""
-    lines = _wrapped(hit.normalized_text, screen.width - len(_INDENT))
+    lines = list(flowing_lines(hit.normalized_text, screen.width - len(_INDENT) - 6))  # room for marks and ellipses
     marked = [_marked(screen, hit, line) for line in lines]
     if full:
         return marked
@@ -77,39 +74,6 @@ def _best_lines(lines: Sequence[Range], marks: Sequence[Range]) -> range:
     windows = range(max(len(lines) - _LINES, 0) + 1)
     first = max(windows, key=lambda start: (sum(counts[start : start + _LINES]), -start))
     return range(first, min(first + _LINES, len(lines)))
-
-
-def _wrapped(text: str, width: int) -> list[Range]:
-    """Return the ranges of lines of so many columns, broken at spaces if possible; lines of a paragraph are joined."""
-    room = width - 6  # for marks and ellipses
-    return [
-        (start + first, start + last)
-        for start, end in _paragraphs(text)
-        for first, last in _line_breaks(text[start:end].replace("\n", " "), room)
-    ]
-
-
-def _paragraphs(text: str) -> Iterator[Range]:
-    """Yield the lines of a text; one that continues a sentence belongs to the line before it."""
-    begun = reached = 0
-    for line in text.split("\n"):
-        goes_on = reached - begun > _LONG_LINE and line[:1].isalnum() and not _NUMBERED.match(line)
-        if reached and not (goes_on and text[begun : begun + 1].isalnum()):
-            yield begun, reached - 1
-            begun = reached
-        reached += len(line) + 1
-    yield begun, len(text)
-
-
-def _line_breaks(line: str, room: int) -> Iterator[Range]:
-    start = 0
-    while columns(window := line[start : start + 4 * room]) > room:
-        most = len(folded(window, room)[0])
-        space = window.rfind(" ", 1, most + 1)
-        end = start + (space + 1 if space > 0 else most)  # Chinese has no spaces
-        yield start, end
-        start = end
-    yield start, len(line)
 
 
 def _marked(screen: Screen, hit: Hit, line: Range) -> str:
@@ -157,4 +121,4 @@ def _explained(hit: Hit, weights: Weights, width: int) -> list[str]:
         points, weight = f"{getattr(explain, name):.3f}", f"{getattr(weights, name):g}"
         rows.append((name.replace("_", " "), weight, points, vector if name == "vector" else ""))
     rows.append(("score", "", f"{hit.score:.3f}", ""))
-    return table(rows, right=(1, 2), width=width)
+    return table(rows, right=(1, 2), width=width, wrapped=True)

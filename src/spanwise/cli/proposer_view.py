@@ -13,16 +13,17 @@ from spanwise.chunking.strategies.smart import SmartOptions
 from spanwise.cli.terminal import Screen, counted, print_json, reason_counts
 from spanwise.options import options_of
 from spanwise.pipeline.chunk import prepare
+from spanwise.pipeline.guard import Limits
 from spanwise.pipeline.jobs import Job
-from spanwise.pipeline.process import Outcome, guarded, read_job
+from spanwise.pipeline.process import Outcome, ReadJob, outcome_of, read_all
 
 
-def dry_run(jobs: Sequence[Job], *, as_json: bool) -> list[Outcome[Estimate]]:
+def dry_run(jobs: Sequence[Job], limits: Limits, *, as_json: bool) -> list[Outcome[Estimate]]:
     """Show what `chunk` would send, and return the outcomes of files that can't be read."""
     asked = [job for job in jobs if job.asks_model]
     for settings in {id(job.settings): job.settings for job in asked}.values():
         check_prices(options_of(SmartOptions, settings.options))
-    total, failed = _total(asked)
+    total, failed = _total(asked, limits)
     facts = {
         "documents": len(jobs), "asked_about": len(asked) - len(failed), "windows": total.windows,
         "cached": total.cached, "calls": total.calls, "input_tokens": total.input_tokens,
@@ -38,17 +39,18 @@ def dry_run(jobs: Sequence[Job], *, as_json: bool) -> list[Outcome[Estimate]]:
     return failed
 
 
-def _total(jobs: Sequence[Job]) -> tuple[Estimate, list[Outcome[Estimate]]]:
+def _total(jobs: Sequence[Job], limits: Limits) -> tuple[Estimate, list[Outcome[Estimate]]]:
     """Return the estimate for all jobs together, and the outcomes of those that can't be read."""
     known: set[bytes] = set()
 
-    def estimate(job: Job) -> Outcome[Estimate]:
-        _, document = read_job(job)
-        settings = job.settings
-        task = prepare(document, settings.strategy, settings.tokenizer, settings.options).task
-        return Outcome(job, estimated(task, known))
+    def estimate(one: Outcome[ReadJob]) -> Outcome[Estimate]:
+        if one.value is None:
+            return Outcome(one.job, error=one.error)
+        settings = one.job.settings
+        task = prepare(one.value.document, settings.strategy, settings.tokenizer, settings.options).task
+        return Outcome(one.job, estimated(task, known))
 
-    outcomes = [guarded(job, partial(estimate, job)) for job in jobs]
+    outcomes = [outcome_of(one.job, partial(estimate, one)) for one in read_all(jobs, limits)]
     total = sum((outcome.value for outcome in outcomes if outcome.value is not None), Estimate(cost=0.0))
     return total, [outcome for outcome in outcomes if outcome.value is None]
 

@@ -13,7 +13,7 @@ def add_index(commands: Any) -> None:
     command = command_of(
         commands, "index", "put documents into a store, doing only what changed",
         "spanwise index docs/ --store docs.db", "spanwise index docs/ --store docs.db --dry-run",
-        "spanwise index docs/ --store docs.db --tenant acme --json", takes="PATH ... --store STORE")  # fmt: skip
+        "spanwise index docs/ --store docs.db --tenant acme --json", takes="PATH ...")  # fmt: skip
     command.add_argument("paths", nargs="+", metavar="PATH", help="files and folders (.gitignore holds)")
     _where(command)
     command.add_argument("--tenant", metavar="NAME", help="whose documents these are; default: nobody's")
@@ -21,9 +21,7 @@ def add_index(commands: Any) -> None:
     command.add_argument("--dry-run", action="store_true", help="show what would be done, and do nothing")
     command.add_argument("--json", action="store_true", help="a line for each document when it is safe in the store")
     _waiting(command)
-    files = add_files(command)
-    what = "processes that read and chunk; default: as many as pay"
-    files.add_argument("--jobs", "--workers", type=number, default=0, metavar="N", help=what)
+    add_files(command, "--workers")
     add_settings(command, tenant=False)
 
 
@@ -34,9 +32,9 @@ def add_search(commands: Any) -> None:
         'spanwise search "who approves a trip?" --store docs.db',
         'spanwise search "who approves a trip?" --store docs.db --tenant acme --budget 1000 --json',
         'spanwise search "daily rate" --store docs.db --type table --path "travel/*" --explain',
-        takes="QUERY --store STORE")  # fmt: skip
+        takes="QUERY")  # fmt: skip
     command.add_argument("query", metavar="QUERY", help="words or a question; - for stdin")
-    command.add_argument("--store", required=True, metavar="PATH", help="the store's file, or postgresql://...")
+    _where(command)
     command.add_argument("--tenant", metavar="NAME", help="whose documents; default: those that belong to none")
     command.add_argument("--no-vectors", dest="vectors", action="store_false", help="search the words alone")
     command.add_argument("--config", metavar="FILE", help="its table [search] has the weights; default: the nearest")
@@ -62,8 +60,9 @@ def add_search(commands: Any) -> None:
 def add_store(commands: Any) -> None:
     """Add `spanwise store` with its actions."""
     command: argparse.ArgumentParser = commands.add_parser(
-        "store", help="look into a store: status, list, delete, verify", usage="spanwise store ACTION [options]",
-        description="Look into a store, delete documents, and see whether all of it agrees.",
+        "store", help="look into a store: status, list, delete, verify, repair",
+        usage="spanwise store ACTION [options]",
+        description="Look into a store, delete documents, see whether all of it agrees, and repair it.",
         epilog=examples_of("spanwise store status --store docs.db", "spanwise store list --store docs.db --json"),
         formatter_class=Formatter, allow_abbrev=False,
     )  # fmt: skip
@@ -76,12 +75,14 @@ def add_store(commands: Any) -> None:
     deleting.add_argument("ids", nargs="+", metavar="ID", help="the documents' ids: see spanwise store list")
     deleting.add_argument("--tenant", metavar="NAME", help="whose documents; default: nobody's")
     _waiting(deleting)
-    _store_action(actions, "verify", "see whether documents, chunks, full text and vectors agree")
+    _store_action(actions, "verify", "see whether all is as it was written, and agrees")
+    repairing = _store_action(actions, "repair", "rebuild a damaged store from what is sound in it")
+    _waiting(repairing)
 
 
 def _store_action(actions: Any, name: str, help: str, takes: str = "") -> argparse.ArgumentParser:
     example = f"spanwise store {name} --store docs.db {'8a1f' if takes else ''}".rstrip()
-    command = command_of(actions, name, help, example, takes=f"{takes} --store STORE".lstrip(), group="store")
+    command = command_of(actions, name, help, example, takes=takes, group="store")
     _where(command)
     if not takes:
         command.add_argument("--json", action="store_true", help="as JSON")
@@ -89,7 +90,8 @@ def _store_action(actions: Any, name: str, help: str, takes: str = "") -> argpar
 
 
 def _where(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--store", required=True, metavar="STORE", help="the store's file, or postgresql://...")
+    what = "the store's file, or postgresql://...; default: store in spanwise.toml"
+    command.add_argument("--store", metavar="STORE", help=what)
 
 
 def _waiting(command: argparse.ArgumentParser) -> None:

@@ -1,30 +1,38 @@
-"""Output for people: colours that carry no meaning alone, columns, bars, progress on stderr; and JSON on stdout."""
+"""Output for people: colours that carry no meaning alone, columns, bars; and JSON on stdout."""
 
 from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from typing import IO, Any, Final
 from unicodedata import combining, east_asian_width
 
-from spanwise.errors import SpanwiseError
-
 Rows = Sequence[Sequence[str]]
+
+_LONG_LINE: Final = 50  # characters; a shorter line ends where its author meant it to
+_NUMBERED: Final = re.compile(r"\d{1,3}[.)] ")
 
 _COLOURS: Final = {
     "head": "33", "strong": "1", "overlap": "36", "context": "35", "error": "31", "good": "32", "dim": "2",
     "match": "1;33",
 }  # fmt: skip
+_MOST_REASONS: Final = 20
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
-_STEERING: Final = (*range(32), *range(127, 160), 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_DIRECTIONS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_STEERING: Final = (*range(32), *range(127, 160), *_DIRECTIONS, 0x2028, 0x2029)  # and ends of lines
 _CONTROL: Final = {code: "�" for code in (*_STEERING, *range(0xD800, 0xE000)) if code not in {9, 10}}
+_ESCAPED: Final = {
+    **{code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _CONTROL}, 10: "\\n", 13: "\\r",
+}  # fmt: skip
+_JSON_CONTROL: Final = {code: f"\\u{code:04x}" for code in _STEERING if code >= 127}  # the others JSON escapes anyway
+_OWN_COLOURS: Final = re.compile(rf"(\x1b\[(?:0|{'|'.join(_COLOURS.values())})m)")
 
 
 class Screen:
@@ -43,7 +51,12 @@ class Screen:
 
     def line(self, text: str = "", colour: str = "") -> None:
         """Write a line."""
-        self._write(f"{self.painted(text, colour) if colour else text}\n")
+        self._write(f"{self._safe(self.painted(text, colour) if colour else text)}\n")
+
+    def _safe(self, text: str) -> str:
+        """Return a text without what would control the terminal, whatever it quotes; our own colours stay."""
+        parts = _OWN_COLOURS.split(text) if self.coloured else [text]
+        return "".join(part if number % 2 else part.translate(_CONTROL) for number, part in enumerate(parts))
 
     def labelled(self, label: str, text: str, colour: str = "head") -> None:
         """Write a line that starts with a coloured label."""
@@ -53,7 +66,8 @@ class Screen:
         self, rows: Rows, *, right: Iterable[int] = (), wrapped: bool = False, head: str = "", indent: str = ""
     ) -> None:
         """Write rows as `table` arranges them, the first one in the colour `head`."""
-        lines = table(rows, right=right, width=self.width - len(indent), wrapped=wrapped)
+        cells = [[one_line(cell) for cell in row] for row in rows]
+        lines = table(cells, right=right, width=self.width - len(indent), wrapped=wrapped)
         for index, line in enumerate(lines):
             self.line(indent + line, "" if index else head)
 
@@ -64,8 +78,8 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a name or message, which may hold any characters, on one line."""
-    return printable(text).replace("\n", "�")
+    """Return a name or message, which may hold any characters, on one line; what isn't printable is escaped."""
+    return text.translate(_ESCAPED).expandtabs(4)
 
 
 def columns(text: str) -> int:
@@ -94,6 +108,47 @@ def folded(text: str, width: int) -> list[str]:
             taken = _columns(character)
         parts[-1] += character
     return parts
+
+
+def line_breaks(line: str, width: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of a line that fit into so many columns, broken at spaces if possible."""
+    start = 0
+    while columns(window := line[start : start + 4 * width]) > width:
+        most = len(folded(window, width)[0])
+        space = window.rfind(" ", 1, most + 1)
+        end = start + (space + 1 if space > 0 else most)  # Chinese has no spaces
+        yield start, end
+        start = end
+    yield start, len(line)
+
+
+def flowing_lines(text: str, width: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of a text's lines of so many columns, in which the lines of a paragraph are joined."""
+    for start, end in _paragraphs(text):
+        for first, last in line_breaks(text[start:end].replace("\n", " "), width):
+            yield start + first, start + last
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a text; one that continues a sentence belongs to the line before it."""
+    begun = reached = 0
+    for line in text.split("\n"):
+        goes_on = reached - begun > _LONG_LINE and line[:1].isalnum() and not _NUMBERED.match(line)
+        if reached and not (goes_on and text[begun : begun + 1].isalnum()):
+            yield begun, reached - 1
+            begun = reached
+        reached += len(line) + 1
+    yield begun, len(text)
+
+
+def fitted_path(parts: Sequence[str], width: int) -> str:
+    """Return the names of a path in so many columns; the outer ones are left out first."""
+    shown = " › ".join(parts)
+    for outer in range(1, len(parts)):
+        if columns(shown) <= width:
+            break
+        shown = " › ".join(("…", *parts[outer:]))
+    return fitted(shown, width)
 
 
 def padded(text: str, width: int, right: bool = False) -> str:
@@ -132,8 +187,11 @@ def counted(number: float, one: str, many: str = "") -> str:
 
 
 def reason_counts(counts: Mapping[str, int]) -> str:
-    """Return how often each reason came up, in the order of their names: `excluded 2, hidden 1`."""
-    return ", ".join(f"{reason} {count:,}" for reason, count in sorted(counts.items()))
+    """Return how often each reason came up, in the order of their names: `excluded 2, hidden 1`; of many the most."""
+    often = sorted(counts, key=lambda reason: (-counts[reason], reason))[:_MOST_REASONS]
+    shown = [f"{reason} {counts[reason]:,}" for reason in sorted(often)]
+    others = sum(counts.values()) - sum(counts[reason] for reason in often)
+    return ", ".join([*shown, f"other reasons {others:,}"] if others else shown)
 
 
 def print_json(value: Any) -> None:
@@ -148,85 +206,41 @@ def print_json_lines(records: Iterable[Any], option: int = 0, *, flush: bool = T
     import orjson
 
     option |= orjson.OPT_APPEND_NEWLINE
-    sys.stdout.buffer.writelines(orjson.dumps(record, option=option) for record in records)
+    file = for_terminal(sys.stdout.buffer, json=True)
+    for record in records:
+        file.write(orjson.dumps(record, option=option))
     if flush:
         sys.stdout.buffer.flush()
 
 
+class TerminalBytes:
+    """A terminal's stream of bytes that takes UTF-8 and replaces what would control the terminal."""
+
+    def __init__(self, file: IO[bytes], replaced: Mapping[int, str]) -> None:
+        """Write to a file."""
+        self._file, self._replaced = file, replaced
+
+    def write(self, data: bytes) -> int:
+        """Write whole characters, and return how many bytes they were."""
+        self._file.write(data.decode("utf-8", "replace").translate(self._replaced).encode())
+        return len(data)
+
+
+def for_terminal(file: IO[bytes], *, json: bool = False) -> IO[bytes] | TerminalBytes:
+    """Return a file as it is; if it is a terminal, one that can't be controlled: JSON stays the same JSON."""
+    if sys.stdout is None or file is not sys.stdout.buffer or not sys.stdout.isatty():
+        return file
+    return TerminalBytes(file, _JSON_CONTROL if json else _CONTROL)
+
+
 def stderr_screen() -> Screen:
     """Return the screen of stderr; if that is closed, its lines are lost, and nothing else happens."""
-    return Screen(sys.stderr or io.StringIO(), _write_stderr)
+    return Screen(sys.stderr or io.StringIO(), write_stderr)
 
 
-def _write_stderr(text: str) -> None:
+def write_stderr(text: str) -> None:
+    """Write to stderr; if that is closed, do nothing."""
     with suppress(OSError, ValueError):
         if sys.stderr is not None:
             sys.stderr.write(text)
             sys.stderr.flush()
-
-
-class Progress:
-    """A line on a terminal's stderr that shows how far the work is, if it takes over two seconds.
-
-    Errors and warnings about single documents are written through it: they take the place of the line.
-    """
-
-    def __init__(self, total: int = 0, *, silent: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start to count."""
-        self.total, self._clock, self.screen = total, clock, stderr_screen()
-        self._begun = self._drawn = clock()
-        self._wanted = sys.stderr is not None and sys.stderr.isatty() and not silent
-        self._visible = False
-        self.documents = self.chunks = self.size = self.failed = 0
-
-    def advance(self, chunks: int, size: int) -> None:
-        """Count a document."""
-        self.documents += 1
-        self.chunks += chunks
-        self.size += size
-        self.draw()
-
-    def draw(self) -> None:
-        """Show how far the work is, if it takes long and not too often."""
-        now = self._clock()
-        if self._wanted and now - self._begun > 2 and now - self._drawn > 0.1:
-            self._drawn, self._visible = now, True
-            width = shutil.get_terminal_size((100, 24)).columns
-            _write_stderr(f"\r\x1b[K{fitted(self.text(), width - 1)}")
-
-    def text(self) -> str:
-        """Return how far the work is, in a line."""
-        speed = self.size / max(self.seconds, 1e-6) / 1e6
-        counts = f"{self.documents:,}/{self.total:,} documents", counted(self.chunks, "chunk"), f"{speed:.1f} MB/s"
-        return " · ".join((self.share(), *counts))
-
-    def share(self) -> str:
-        """Return the share of documents that are done, as a bar and in percent."""
-        done = self.documents / max(self.total, 1)
-        return f"{bar(done, 20):<20} {done:4.0%}"
-
-    @property
-    def seconds(self) -> float:
-        """How long the work has taken so far."""
-        return self._clock() - self._begun
-
-    def clear(self) -> None:
-        """Remove the line."""
-        if self._visible:
-            _write_stderr("\r\x1b[K")
-            self._visible = False
-
-    def report_errors(self, *errors: SpanwiseError, file: str = "") -> None:
-        """Write for each error in one line what failed, where, why, and what to do."""
-        for error in errors:
-            text = str(error).replace("\nhint: ", "; hint: ").replace("say its format: ", "say --input-format ")
-            name = f"{one_line(file)}: " if file and one_line(file) not in one_line(text) else ""
-            self.clear()
-            self.screen.labelled("error", name + one_line(text), "error")
-        self.failed += len(errors)
-
-    def report_warnings(self, name: str, notes: Iterable[str]) -> None:
-        """Write a line for each note on a document."""
-        for note in notes:
-            self.clear()
-            self.screen.labelled("warning", f"{one_line(name)}: {one_line(note)}")

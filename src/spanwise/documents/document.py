@@ -11,7 +11,7 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
 from operator import attrgetter, index
@@ -29,6 +29,7 @@ KINDS: Final = frozenset({
 HEADING_LEVELS: Final = range(1, 7)
 LEFT_OUT_KINDS: Final = frozenset({"front_matter", "comment", "definition"})
 """Kinds that are not content in any strategy."""
+_DESCRIBED_BY_THE_NEXT: Final = LEFT_OUT_KINDS | {"heading"}
 
 _LABEL: Final = re.compile(r"^[ \t]{0,3}\[([^\]]+)\]:", re.MULTILINE)
 
@@ -236,6 +237,8 @@ class Metadata:
             ):
                 rule = f"must be a list of {'strings' if kind is str else 'Link'}"
                 raise OptionError(name, rule, value=values, hint='try ["hr", "policy"]' if kind is str else None)
+            if kind is str and not is_text("".join(values)):
+                raise OptionError(name, "must be strings of whole characters", value=values)
             object.__setattr__(self, name, tuple(values))
         if self.page_version is not None and type(self.page_version) is not int:
             raise OptionError("page_version", "must be an integer", value=self.page_version)
@@ -279,10 +282,9 @@ _TEXT_TYPES: Final = {str, type(None)}
 
 def _is_json(value: object) -> bool:
     try:
-        json.dumps(value)
+        return is_text(json.dumps(value, ensure_ascii=False))
     except (TypeError, ValueError, RecursionError):
         return False
-    return True
 
 
 def is_iso(stamp: str) -> bool:
@@ -318,7 +320,23 @@ def _misplaced(text: str, blocks: tuple[Block, ...], wrong: int) -> DocumentErro
     return DocumentError("blocks", f"must end inside the text ({len(text)} characters)", value=end)
 
 
-@dataclass(frozen=True)
+def is_described_by_next(block: Block) -> bool:
+    """Whether a chunk that begins with this block, and goes on, has the headings path of a later one."""
+    return block.kind in _DESCRIBED_BY_THE_NEXT
+
+
+def describing_block(blocks: Sequence[Block], first: int, last: int) -> int:
+    """Return the index of the block whose headings and section type a core from `first` to `last` has.
+
+    It is the first that is no heading, because a heading is only the beginning of what it stands above; of headings
+    alone it is the last.
+    """
+    while first < last and blocks[first].kind in _DESCRIBED_BY_THE_NEXT:
+        first += 1
+    return first
+
+
+@dataclass(frozen=True, repr=False)
 class Document:
     """A normalized text with its blocks, pages and metadata."""
 
@@ -329,11 +347,11 @@ class Document:
     left_out: tuple[LeftOut, ...] = ()
     link_starts: tuple[int, ...] = ()
     """The position of each of `metadata.links` in the text; empty where it isn't known."""
-    visible: tuple[VisibleText, ...] = field(default=(), repr=False)
+    visible: tuple[VisibleText, ...] = ()
     """All visible text of the rendered source, with what was left out; empty where it is that of `text`."""
 
     def __post_init__(self) -> None:
-        """Raise DocumentError unless blocks ascend and cover all visible text, and the document has an id."""
+        """Raise DocumentError unless blocks ascend and cover all visible text; without an id it gets one."""
         object.__setattr__(self, "blocks", tuple(self.blocks))
         object.__setattr__(self, "pages", tuple(self.pages))
         text = self.text
@@ -346,7 +364,15 @@ class Document:
         if self.link_starts and len(self.link_starts) != len(self.metadata.links):
             raise DocumentError("link_starts", "must be one for each link", value=len(self.link_starts))
         if not self.metadata.document_id:
-            raise DocumentError("document_id", "must not be empty")
+            known = {name: getattr(self.metadata, name) for name in _METADATA}
+            named = replace(self.metadata, document_id=derived_document_id(known, text))
+            object.__setattr__(self, "metadata", named)
+
+    def __repr__(self) -> str:
+        """Return in one line what the document is, without its text."""
+        title = f"{self.metadata.title!r}, " if self.metadata.title else ""
+        sizes = f"{len(self.text):,} characters, {len(self.blocks):,} blocks, {len(self.pages):,} pages"
+        return f"Document({self.document_id!r}, {title}{sizes})"
 
     @property
     def document_id(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
+from spanwise import plugins
+from spanwise.embedding.plugin_embedder import PluginEmbedder
 from spanwise.embedding.transformers import TransformerEmbedder
 from spanwise.embedding.universal import EXTRA, is_installed, universal_embedder
 from spanwise.embedding.vectors import quantized
@@ -29,7 +31,10 @@ class Embedder(Protocol):
         """The number of components of a vector."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a row for each text of a document: a vector of length one, or zeros for a blank text."""
+        """Return a row for each text of a document: a vector of length one, or zeros for a blank text.
+
+        Rows of another length are scaled.
+        """
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a query."""
@@ -51,19 +56,40 @@ EMBEDDERS: Final[dict[str, tuple[Callable[[str], Embedder | None], str]]] = {
 """For each kind: the function that creates an embedder, and an example model if one must follow a colon."""
 
 
+_KIND: Final = "embedders"
+
+
 def embedder_of(chosen: str | Embedder | None) -> Embedder | None:
-    """Return the embedder of a name; None for no embedder."""
-    if chosen is None or not isinstance(chosen, str):
-        return chosen
+    """Return the embedder of a name, or an object as one; None for no embedder."""
+    if chosen is None:
+        return None
+    if not isinstance(chosen, str):
+        return chosen if plugins.is_own(chosen) else PluginEmbedder(chosen, f"embedder {_name_of(chosen)}")
     kind, colon, model = chosen.partition(":")
     if kind not in EMBEDDERS:
-        raise OptionError("embedder", "is not known", value=chosen, hint=did_you_mean(kind, EMBEDDERS))
+        return _plugin(chosen, kind, model)
     make, example = EMBEDDERS[kind]
     if example and not model:
         raise OptionError("embedder", "must name its model", value=chosen, hint=f"try {kind}:{example}")
     if colon and not example:
         raise OptionError("embedder", "has no models to choose from", value=chosen, hint=f"try {kind}")
     return make(model)
+
+
+def _plugin(chosen: str, kind: str, model: str) -> Embedder:
+    """Return the embedder of a plug-in: its name leads back to it, because a store records nothing else."""
+    known = plugins.names(_KIND)
+    if kind not in known:
+        raise OptionError("embedder", "is not known", value=chosen, hint=did_you_mean(kind, [*EMBEDDERS, *known]))
+    make, who = plugins.load(_KIND, kind), plugins.label(_KIND, kind)
+    with plugins.calling(who):
+        made = make(model)
+        own = _name_of(made)
+        return PluginEmbedder(made, who, own if own.partition(":")[0] == kind else chosen)
+
+
+def _name_of(embedder: object) -> str:
+    return str(getattr(embedder, "name", type(embedder).__name__))
 
 
 def note_of(chosen: str | Embedder | None) -> str | None:

@@ -28,8 +28,11 @@ class UniversalEmbedder:
     dimension: Final = _DIMENSION
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a row for each text, of zeros for a blank one."""
-        return embedded(texts, _DIMENSION, _LONGEST, lambda kept: _model().encode(kept))
+        """Return a row for each text, of zeros for a blank one.
+
+        The model reads one text at a time, which costs the same: in a batch the last bits depend on the other texts.
+        """
+        return embedded(texts, _DIMENSION, _LONGEST, lambda kept: [_model().encode([text])[0] for text in kept])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
         """Return the vector of a query; the model doesn't distinguish queries from documents."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,20 +12,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from spanwise import __version__
+from spanwise import __version__, plugins
+from spanwise.chunking.strategies import STRATEGIES
 from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS
 from spanwise.documents.document import Document
 from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.pipeline.jobs import Job
 from spanwise.pipeline.process import Chunked
+from spanwise.readers import reader_origin
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
 from spanwise.stores.values import Entry, StoredDocument
 from spanwise.text.terms import ANALYSER, document_terms
-from spanwise.text.tokens import TOKENIZERS, Tokenizer
+from spanwise.text.tokens import Tokenizer, built_in, file_name
 
-INDEXING: Final = "2"
+INDEXING: Final = "3"
 """Raised when other entries are made of the same file: everything is indexed again then."""
+_AS_THE_FILE: Final = frozenset({"markdown", "text"})  # formats whose text is the file, line by line
 _CHOOSING_MODEL: Final = frozenset({"endpoint", "model"})
 _LONGEST_TEXT_BEFORE: Final = 2_000  # characters
 _BETWEEN: Final = frozenset({"heading", "rule"})
@@ -56,6 +60,7 @@ class EntryEncoder:
             fingerprint += "?"
         addresses, targets = addresses_of(metadata, location), targets_of(metadata, location)
         source = StoredDocument(document.document_id, fingerprint, metadata, language, addresses, targets, location)
+        source.check()  # here, so that only this document fails
         return StoreEntries(source, entries)
 
 
@@ -64,14 +69,33 @@ def fingerprint_of(job: Job, data: bytes, embedder: str) -> str:
     import orjson
 
     item, settings, reading = job.item, job.settings, job.reading
-    deciding = (
-        INDEXING, __version__, ANALYSER, settings.strategy, _tokenizer_name(settings.tokenizer),
-        _distinctive(settings.options), dict(settings.metadata), item.format, reading.keep_all, reading.figures,
-        dict(item.metadata), item.location, embedder,
+    deciding: tuple[Any, ...] = (
+        INDEXING, __version__, ANALYSER, settings.strategy_name, _tokenizer_name(settings.tokenizer),
+        _distinctive(settings.options), dict(settings.metadata), _format_name(item.format), reading.keep_all,
+        reading.figures, dict(item.metadata), item.location, embedder,
     )  # fmt: skip
+    if others := _plugins_of(job):  # what they make may change with their version
+        deciding = (*deciding, others)
     digest = hashlib.blake2b(data, digest_size=16)
     digest.update(orjson.dumps(deciding, option=orjson.OPT_SORT_KEYS, default=str))
     return digest.hexdigest()
+
+
+def _format_name(format: Any) -> str | None:
+    return format if isinstance(format, str | None) else type(format).__qualname__
+
+
+def _plugins_of(job: Job) -> list[str]:
+    """Return what plug-ins a job uses, with their versions."""
+    item, settings = job.item, job.settings
+    strategy, tokenizer, proposer = settings.strategy_name, settings.tokenizer, settings.proposer
+    found = [
+        "" if strategy in STRATEGIES else f"{strategy} {plugins.origin('strategies', strategy)}",
+        plugins.origin("tokenizers", tokenizer) if isinstance(tokenizer, str) and not built_in(tokenizer) else "",
+        "" if item.document is not None else reader_origin(item.name, item.format),
+        "" if proposer is None else str(proposer if isinstance(proposer, str) else type(proposer).__qualname__),
+    ]
+    return [one for one in found if one]
 
 
 def document_bytes(document: Document) -> bytes:
@@ -95,10 +119,11 @@ def _tokenizer_name(tokenizer: str | Tokenizer) -> str:
 
 @cache
 def _tokenizer(name: str) -> str:
-    """Return the name of a tokenizer; of a file a hash of its bytes."""
-    if name not in TOKENIZERS:
-        with suppress(OSError, ValueError):
-            return hashlib.blake2b(Path(name).read_bytes(), digest_size=16).hexdigest()
+    """Return the name of a tokenizer as records have it."""
+    if found := built_in(name):
+        return found
+    with suppress(OSError, ValueError):
+        return file_name(Path(name))
     return name
 
 
@@ -107,20 +132,35 @@ def entries_of(records: Sequence[dict[str, Any]], document: Document, language: 
     parents = {record["parent_id"] for record in records} - {None}
     ends, positions = {True: 0, False: 0}, {True: 0, False: 0}
     entries = []
-    for record in records:
+    for record, number in zip(records, _lines(records, document), strict=True):
         is_parent = record["chunk_id"] in parents
+        record["line_start"] = number
         start, position = record["char_start"], positions[is_parent]
         before = text_before(document, ends[is_parent], start) if position else ""
         ends[is_parent], positions[is_parent] = record["char_end"], position + 1
-        searched = "" if is_parent else searched_text(record)
-        entries.append(
-            Entry(
-                json_lines([record], name)[:-1], before, record["content_hash"], _terms_hash(searched, language),
-                record["chunk_id"], record["parent_id"], record["chunk_type"], position,
-                tuple(document_terms(searched, language)) if searched else (),
-            )
-        )  # fmt: skip
+        line = json_lines([record], name)[:-1]
+        entries.append(entry_of(record, line, before, position, None if is_parent else language))
     return tuple(entries)
+
+
+def _lines(records: Sequence[dict[str, Any]], document: Document) -> list[int | None]:
+    """Return for each record the line of the file that it starts in; None where the document's text isn't the file."""
+    if document.metadata.source_type not in _AS_THE_FILE or document.pages:
+        return [None] * len(records)
+    starts = sorted({record["char_start"] for record in records})
+    ends = itertools.accumulate(document.text.count("\n", *span) for span in itertools.pairwise((0, *starts)))
+    lines = {start: 1 + number for start, number in zip(starts, ends, strict=True)}
+    return [lines[record["char_start"]] for record in records]
+
+
+def entry_of(record: dict[str, Any], line: bytes, before: str, position: int, language: str | None) -> Entry:
+    """Return a chunk as a store takes it, from its record and that as JSON; without a language it isn't searched."""
+    searched = "" if language is None else searched_text(record)
+    terms = tuple(document_terms(searched, language)) if searched and language is not None else ()
+    return Entry(
+        line, before, record["content_hash"], _terms_hash(searched, language or ""), record["chunk_id"],
+        record["parent_id"], record["chunk_type"], position, terms,
+    )  # fmt: skip
 
 
 def searched_text(record: dict[str, Any]) -> str:
@@ -140,7 +180,7 @@ def text_before(document: Document, end: int, start: int) -> str:
         last = bisect_left(document.block_starts, start)
         if any(block.kind not in _BETWEEN for block in document.blocks[first:last]):
             return _USUAL_TEXT_BEFORE
-    return between
+    return between.replace("\0", "\ufffd")  # which readers do as well
 
 
 def _terms_hash(text: str, language: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from spanwise.sources.folder import path_text
+from spanwise.opening import path_text
 from spanwise.stores.values import DocumentState
 
 
@@ -36,9 +36,9 @@ class Names:
         """Return the document that was indexed from a location."""
         return self._by_location.get(location)
 
-    def name(self, file: str) -> Named:
-        """Return the name of a file."""
-        location = location_of(file, self._folders)
+    def name(self, file: str, location: str | None = None) -> Named:
+        """Return the name of a file; its location is given if it is known already."""
+        location = location or location_of(file, self._folders)
         known = self._by_location.get(location)
         if known is not None:
             return Named(location, known.file_path or location, known)

@@ -9,21 +9,25 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from spanwise.chunking.proposers import Proposer
+from spanwise.chunking.proposers import Propose, Proposer
+from spanwise.chunking.strategies import with_options
+from spanwise.chunking.strategy import StrategyLike
 from spanwise.documents.document import derived_document_id
 from spanwise.embedding import Embedder, embedder_of
 from spanwise.errors import OptionError, SpanwiseError
 from spanwise.indexing.entries import EntryEncoder, StoreEntries, document_bytes, fingerprint_of
 from spanwise.indexing.identity import Names, gone
 from spanwise.indexing.writer import DocumentReport, IndexWriter
-from spanwise.pipeline.jobs import Job, checked_workers, proposer_for
-from spanwise.pipeline.process import Outcome, process_all
+from spanwise.pipeline.guard import Limits, checked_limits
+from spanwise.pipeline.jobs import NO_CALLS, Job, checked_workers, proposer_for
+from spanwise.pipeline.process import DEFAULT_LIMITS, Outcome, process_all
 from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
 from spanwise.sources.item import FileItem, SourceItem
 from spanwise.sources.listing import Listing, Source
 from spanwise.stores import Store, StoreWriter, opened, store_files
-from spanwise.stores.values import DEFAULT_TENANT, DocumentState, Model
+from spanwise.stores.values import DEFAULT_TENANT, DocumentState, Model, checked_tenant
+from spanwise.text.terms import check_installed
 from spanwise.text.tokens import Tokenizer
 
 _AT_ONCE: Final = 1_000  # source items that are planned together
@@ -63,42 +67,53 @@ class IndexPlan(NamedTuple):
     unchanged: list[DocumentReport]
 
 
+@with_options
 def index(
     sources: Source | Iterable[Source],
     store: str | os.PathLike[str] | Store,
     *,
     tenant: str | None = None,
     embedder: str | Embedder | None = "auto",
-    strategy: str | None = None,
+    strategy: str | StrategyLike | None = None,
     tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
+    proposer: Proposer | Propose | str | None = None,
     jobs: int = 1,
     progress: Callable[[IndexEvent], None] | None = None,
     wait: float = 10.0,
+    file_timeout: float = DEFAULT_LIMITS.seconds,
+    file_memory: int = DEFAULT_LIMITS.megabytes,
+    follow_links: bool = False,
     **options: Any,
 ) -> IndexReport:
     """Index a path, a folder, a `Document`, or any iterable of these, and return what was done.
 
     What did not change is neither read nor embedded again. Files that are gone from a folder that was given are
     deleted from the store; nothing else is. A document that can't be read counts as failed, and the rest goes on.
-    `options` are those of the strategy; `jobs` is the number of processes; `wait` is the number of seconds to wait for
-    another writer.
+    `options` are those of the strategy; `strategy`, `tokenizer` and `proposer` are as in `chunk`; `embedder` is a name,
+    an object, or None for none. `jobs` is the number of processes that read; `wait` is the number of seconds to wait
+    for another writer. A file may take `file_timeout` seconds and `file_memory` megabytes; 0 means no limit. Links that
+    leave a folder are passed over unless `follow_links` is true.
     """
-    if tenant is not None and not isinstance(tenant, str):
-        raise OptionError("tenant", "must be a string", value=tenant)
-    settings = settings_from(strategy, tokenizer, options, {} if tenant is None else {"tenant_id": tenant})
-    listing, workers = Listing(sources, has_reader, store_files(store)), checked_workers(jobs)
+    checked_tenant(tenant)
+    metadata = {} if tenant is None else {"tenant_id": tenant}
+    settings = settings_from(strategy, tokenizer, options, metadata, proposer)
+    listing = Listing(sources, has_reader, store_files(store), follow_links=follow_links)
+    workers = checked_workers(jobs)
+    limits = checked_limits(file_timeout, file_memory)
     reports: list[DocumentReport] = []
+    check_installed()
     if embedder != "auto":
-        embedder = embedder_for(embedder, None)  # a wrong name leaves no empty store behind
+        embedder = embedder_for(embedder, None)
+        _model(embedder)  # what can't be used or loaded leaves no empty store behind
     with opened(store, create=True) as target, ExitStack() as stack:
         chosen = embedder_for(embedder, target.model())
         writer = stack.enter_context(target.writing(tenant or DEFAULT_TENANT, _model(chosen), wait))
-        run, proposer = IndexRun(writer, chosen, progress=progress), None
+        run, asked = IndexRun(writer, chosen, progress=progress), None
         for some, is_last in _batches(listing, _AT_ONCE):
             plan = run.plan((_for_tenant(Job(item, settings), tenant) for item in some), is_last=is_last)
-            if proposer is None and any(job.asks_model for job in plan.jobs):
-                proposer = stack.enter_context(proposer_for(plan.jobs))  # one for the run, so that its limits hold
-            reports += run.write(plan, workers, proposer)
+            if asked is None and any(job.asks_model for job in plan.jobs):
+                asked = stack.enter_context(proposer_for(plan.jobs))  # one for the run, so that its limits hold
+            reports += run.write(plan, workers, asked, limits)
         reports += run.remove(listing.paths, [error.subject for error in listing.failed])
     return _report(reports, dict(listing.passed_over))
 
@@ -159,9 +174,11 @@ class IndexRun:
             self._advance("read", 0)
         return IndexPlan(work, unchanged)
 
-    def write(self, plan: IndexPlan, workers: int, proposer: Proposer | None = None) -> Iterator[DocumentReport]:
+    def write(
+        self, plan: IndexPlan, workers: int, proposer: Proposer | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> Iterator[DocumentReport]:
         """Process and write what changed, and yield a report on each document when it is safe in the store."""
-        outcomes = process_all(plan.jobs, EntryEncoder(self._embedder), workers, proposer)
+        outcomes = process_all(plan.jobs, EntryEncoder(self._embedder), workers, proposer, limits)
         return self._writer.write(plan.unchanged, map(self._read, outcomes))
 
     def gone(self, paths: Iterable[str], unseen: Iterable[str]) -> list[DocumentState]:
@@ -178,7 +195,7 @@ class IndexRun:
         if item.error is not None:
             return job, None
         if isinstance(item, FileItem):
-            name = self._names.name(item.path)
+            name = self._names.name(item.path, item.location)
             self._locations.add(name.location)
             metadata = {**item.metadata, "file_path": name.file_path}
             return job._replace(item=replace(item, location=name.location, metadata=metadata)), name.known
@@ -211,8 +228,6 @@ def _document_id(item: SourceItem) -> str:
 
 def embedder_for(chosen: str | Embedder | None, model: Model | None) -> Embedder | None:
     """Return the chosen embedder; for `auto` that of the store's vectors, else the default one if it is installed."""
-    if chosen is not None and not isinstance(chosen, str) and not hasattr(chosen, "embed"):
-        raise OptionError("embedder", "must be a name, an embedder, or None", value=type(chosen).__name__)
     if chosen != "auto":
         return embedder_of(None if chosen == "none" else chosen)
     if model is None:
@@ -229,7 +244,7 @@ def embedder_for(chosen: str | Embedder | None, model: Model | None) -> Embedder
 def without_calls(jobs: Sequence[Job]) -> list[Job]:
     """Return jobs that ask no model: what they would do is then known from the answers in the cache."""
     return [
-        job._replace(settings=replace(job.settings, options={**job.settings.options, "max_calls": 0}))
+        job._replace(settings=replace(job.settings, options={**job.settings.options, **dict([NO_CALLS])}))
         if job.asks_model
         else job
         for job in jobs

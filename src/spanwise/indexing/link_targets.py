@@ -13,6 +13,8 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
+from spanwise.native import is_text
+
 _NOTES: Final = frozenset({".md", ".markdown", ".mdx"})
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _PORTS: Final = {"http": 80, "https": 443}
@@ -21,14 +23,19 @@ _ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
 
 def addresses_of(metadata: Mapping[str, Any], location: str | None) -> tuple[str, ...]:
     """Return the names by which links may refer to a document; `location` is the absolute path of its file."""
-    return tuple(dict.fromkeys(_addresses(metadata, location)))
+    return tuple(name for name in dict.fromkeys(_addresses(metadata, location)) if _is_name(name))
 
 
 def targets_of(metadata: Mapping[str, Any], location: str | None) -> tuple[str, ...]:
     """Return the names that the links of a document may refer to, without those of the document itself."""
     own = set(_addresses(metadata, location))
     targets = (name for link in metadata.get("links") or () for name in _targets(link, metadata, location))
-    return tuple(name for name in dict.fromkeys(targets) if name not in own)
+    return tuple(name for name in dict.fromkeys(targets) if name not in own and _is_name(name))
+
+
+def _is_name(name: str) -> bool:
+    """Whether a store can hold a name: `a%00b.md` is none that a file can have."""
+    return "\0" not in name and is_text(name)
 
 
 def _addresses(metadata: Mapping[str, Any], location: str | None) -> Iterator[str]:

@@ -11,7 +11,7 @@ import orjson
 
 from spanwise.documents.document import derived_document_id
 from spanwise.embedding import Embedder, quantized
-from spanwise.errors import DocumentError, SpanwiseError
+from spanwise.errors import DocumentError, PluginError, SpanwiseError
 from spanwise.indexing.diff import Matched, is_searched, matched
 from spanwise.indexing.entries import StoreEntries
 from spanwise.indexing.identity import is_taken
@@ -19,7 +19,8 @@ from spanwise.pipeline.process import Outcome
 from spanwise.stores import StoreWriter
 from spanwise.stores.values import ChunkState, DocumentState, Entry, StoreChange
 
-_TEXTS: Final = 256  # to embed at once
+_TEXTS: Final = 256  # to embed before they are written
+_AT_ONCE: Final = 64  # that an embedder gets: between two calls progress is reported
 _CHUNKS: Final = 2_000  # written at once
 _DOCUMENTS: Final = 128
 _SECONDS: Final = 2.0  # that a finished document waits at most for others
@@ -170,7 +171,11 @@ class IndexWriter:
             missing = {name: entry for name, entry in missing.items() if name not in self._would_embed}
             self._would_embed |= missing.keys()
         else:
-            vectors |= self._embedded(missing)
+            try:
+                vectors |= self._embedded(missing)
+            except PluginError as error:  # which of the documents it can't embed is found one by one
+                yield from self._flush_each(waiting) if len(waiting) > 1 else [self._failed(waiting[0].outcome, error)]
+                return
             removed = [one.replaces for one in waiting if one.replaces]
             self._writer.commit([_change(one, vectors) for one in waiting], removed)
             self._stage("write", sum(len(one.document.entries) for one in waiting))
@@ -180,16 +185,22 @@ class IndexWriter:
             counted |= fresh
             yield from _reports(one, len(fresh))
 
+    def _flush_each(self, waiting: Sequence[_Waiting]) -> Iterator[DocumentReport]:
+        for one in waiting:
+            self._waiting = [one]
+            yield from self._flush()
+
     def _embedded(self, missing: Mapping[str, Entry]) -> dict[str, bytes]:
         """Embed the chunks whose vectors are missing."""
         if not missing or self._embedder is None:
             return {}
-        texts = [orjson.loads(entry.record)["embedding_text"] for entry in missing.values()]
+        texts = {name: orjson.loads(entry.record)["embedding_text"] for name, entry in missing.items()}
+        names = sorted(texts, key=lambda name: len(texts[name]))  # models pad texts to the longest of a call
         vectors: dict[str, bytes] = {}
-        names = list(missing)
-        for at in range(0, len(texts), _TEXTS):
-            rows = quantized(self._embedder.embed(texts[at : at + _TEXTS]))
-            vectors |= {name: row.tobytes() for name, row in zip(names[at : at + _TEXTS], rows, strict=True)}
+        for at in range(0, len(names), _AT_ONCE):
+            some = names[at : at + _AT_ONCE]
+            rows = quantized(self._embedder.embed([texts[name] for name in some]))
+            vectors |= {name: row.tobytes() for name, row in zip(some, rows, strict=True)}
             self._stage("embed", len(rows))
         return vectors
 

@@ -28,13 +28,16 @@ def inspected(job: Job, *, pictures: bool, pictures_up_to: int) -> Iterator[Insp
     """Read and chunk a job, and return what its page shows; pages are drawn as long as the context lasts."""
     data, document = read_job(job)
     settings = job.settings
-    chunks = chunk(document, settings.strategy, settings.tokenizer, offsets=("utf16",), **settings.options)
+    chunks = chunk(
+        document, settings.strategy, settings.tokenizer, offsets=("utf16",), proposer=settings.proposer,
+        **settings.options,
+    )  # fmt: skip
     options = _options(settings)
     html = _rendered(job, data, document) if pictures else None
     tokenizer = PurePath(str(settings.tokenizer)).name
     with _images(job, data, document if pictures else None) as picture:
         yield Inspection(
-            document, [one.to_dict() for one in chunks], settings.strategy, tokenizer, options,
+            document, [one.to_dict() for one in chunks], settings.strategy_name, tokenizer, options,
             TargetSizes(*map(options.get, _SIZES)), document.metadata.file_path or "", picture, pictures_up_to, html,
         )  # fmt: skip
 

@@ -13,10 +13,11 @@ typedef struct {
 
 static int read_reached(Build *build) {
     PyObject *reached = PyObject_GetAttrString(build->builder, "reached");
-    build->reached = reached ? PyLong_AsSsize_t(reached) : -1;
+    int failed = !reached || position_of(reached, &build->reached) < 0;
     Py_XDECREF(reached);
-    if (build->reached < 0 && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a builder is before its text");
-    return build->reached < 0 ? -1 : 0;
+    if (failed || build->reached >= 0) return failed ? -1 : 0;
+    PyErr_SetString(PyExc_ValueError, "a builder is before its text");
+    return -1;
 }
 
 /* Write the position and the path back to the builder. */
@@ -43,23 +44,47 @@ static int fill(Build *build, Py_ssize_t end) {
     return filled ? read_reached(build) : -1;
 }
 
-/* Close the headings that a new one ends, and set the path that it opens. */
-static int open_heading(Build *build, PyObject *level, PyObject *title) {
-    Py_ssize_t size = PyList_GET_SIZE(build->headings), kept = size;
-    long own = PyLong_AsLong(level);
-    if (own == -1 && PyErr_Occurred()) return -1;
-    while (kept && PyLong_AsLong(PyTuple_GET_ITEM(PyList_GET_ITEM(build->headings, kept - 1), 0)) >= own) kept--;
-    if (PyList_SetSlice(build->headings, kept, size, NULL) < 0) return -1;
-    PyObject *name = PyUnicode_Substring(title, 0, build->longest);
-    if (!name || append(build->headings, Py_BuildValue("(ON)", level, name)) < 0) return -1;
-    PyObject *names = PyList_New(0);
-    for (Py_ssize_t place = 0; names && place <= kept; place++) {
-        name = PyTuple_GET_ITEM(PyList_GET_ITEM(build->headings, place), 1);
-        if (PyUnicode_GET_LENGTH(name) && PyList_Append(names, name) < 0) Py_CLEAR(names);
+/* Return a heading that is open, borrowed; NULL if it is no pair of a level and a name. */
+static PyObject *heading_at(const Build *build, Py_ssize_t place) {
+    PyObject *heading = PyList_GET_ITEM(build->headings, place);
+    if (PyTuple_Check(heading) && PyTuple_GET_SIZE(heading) == 2 && PyLong_Check(PyTuple_GET_ITEM(heading, 0)) &&
+        PyUnicode_Check(PyTuple_GET_ITEM(heading, 1)))
+        return heading;
+    PyErr_SetString(PyExc_TypeError, "the headings of a builder are pairs of a level and a name");
+    return NULL;
+}
+
+/* Close the headings that one of a level ends; an integer is read without running Python code. */
+static int close_headings(Build *build, Py_ssize_t own) {
+    Py_ssize_t size = PyList_GET_SIZE(build->headings), kept = size, level;
+    for (; kept; kept--) {
+        PyObject *heading = heading_at(build, kept - 1);
+        if (!heading || position_of(PyTuple_GET_ITEM(heading, 0), &level) < 0) return -1;
+        if (level < own) break;
     }
-    Py_XSETREF(build->path, names ? PyList_AsTuple(names) : NULL);
+    return PyList_SetSlice(build->headings, kept, size, NULL);
+}
+
+/* Set the path of the headings that are open; an empty one has no name. */
+static int set_path(Build *build) {
+    PyObject *names = PyList_New(0);
+    for (Py_ssize_t place = 0; names && place < PyList_GET_SIZE(build->headings); place++) {
+        PyObject *heading = heading_at(build, place), *name = heading ? PyTuple_GET_ITEM(heading, 1) : NULL;
+        if (!name || (PyUnicode_GET_LENGTH(name) && PyList_Append(names, name) < 0)) Py_CLEAR(names);
+    }
+    PyObject *path = names ? PyList_AsTuple(names) : NULL;
     Py_XDECREF(names);
-    return build->path ? 0 : -1;
+    if (!path) return -1;
+    Py_SETREF(build->path, path);
+    return 0;
+}
+
+static int open_heading(Build *build, PyObject *level, PyObject *title) {
+    Py_ssize_t own;
+    if (position_of(level, &own) < 0 || close_headings(build, own) < 0) return -1;
+    PyObject *name = PyUnicode_Substring(title, 0, build->longest);
+    if (!name || append(build->headings, Py_BuildValue("(nN)", own, name)) < 0) return -1;
+    return set_path(build);
 }
 
 static int add_block(Build *build, PyObject *seen) {
@@ -68,15 +93,14 @@ static int add_block(Build *build, PyObject *seen) {
         return -1;
     }
     PyObject *start = PyTuple_GET_ITEM(seen, 1), *end = PyTuple_GET_ITEM(seen, 2), *level = PyTuple_GET_ITEM(seen, 3);
-    Py_ssize_t edge[2], after;
+    Py_ssize_t edge[2];
     if (positions_of(&PyTuple_GET_ITEM(seen, 1), 2, edge) < 0) return -1;
     if (edge[0] < 0 || edge[1] < edge[0]) {
         PyErr_SetString(PyExc_ValueError, "a block has 0 <= start <= end");
         return -1;
     }
     if (fill(build, edge[0]) < 0) return -1;
-    after = edge[1];
-    build->reached = after;
+    build->reached = edge[1];
     if (level != Py_None && open_heading(build, level, PyTuple_GET_ITEM(seen, 4)) < 0) return -1;
     PyObject *fields[BLOCK] = {
         Py_NewRef(PyTuple_GET_ITEM(seen, 0)), Py_NewRef(start), Py_NewRef(end), Py_NewRef(build->path),
@@ -85,21 +109,13 @@ static int add_block(Build *build, PyObject *seen) {
     return append(build->blocks, shaped(build->shape, fields, BLOCK));
 }
 
-static int add_all(Build *build, PyObject *seen) {
-    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(seen); place++)
-        if (add_block(build, PyList_GET_ITEM(seen, place)) < 0) return -1;
-    return write_back(build);
-}
-
-static int is_builder(const Build *build) {
-    int is = PyUnicode_Check(build->text) && PyList_Check(build->blocks) && PyList_Check(build->headings) &&
-             PyTuple_Check(build->path);
-    for (Py_ssize_t place = 0; is && place < PyList_GET_SIZE(build->headings); place++) {
-        PyObject *heading = PyList_GET_ITEM(build->headings, place);
-        is = PyTuple_Check(heading) && PyTuple_GET_SIZE(heading) == 2 && PyUnicode_Check(PyTuple_GET_ITEM(heading, 1));
-    }
-    if (!is) PyErr_SetString(PyExc_TypeError, "add_blocks takes a builder");
-    return is;
+static int add_all(Build *build, PyObject *found) {
+    PyObject *all = PySequence_Tuple(found);
+    int failed = !all;
+    for (Py_ssize_t place = 0; !failed && place < PyTuple_GET_SIZE(all); place++)
+        failed = add_block(build, PyTuple_GET_ITEM(all, place)) < 0;
+    Py_XDECREF(all);
+    return failed ? -1 : write_back(build);
 }
 
 static int open_builder(Build *build) {
@@ -107,18 +123,22 @@ static int open_builder(Build *build) {
     PyObject **places[] = {&build->text, &build->blocks, &build->headings, &build->path, &build->page};
     for (int number = 0; number < 5; number++)
         if (!(*places[number] = PyObject_GetAttrString(build->builder, names[number]))) return -1;
-    return is_builder(build) ? 0 : -1;
+    if (PyUnicode_Check(build->text) && PyList_Check(build->blocks) && PyList_Check(build->headings) &&
+        PyTuple_Check(build->path))
+        return 0;
+    PyErr_SetString(PyExc_TypeError, "add_blocks takes a builder");
+    return -1;
 }
 
 /* add_blocks(builder, found, shape, longest) */
 PyObject *add_blocks(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
-    if (count != 4 || !PyList_Check(arguments[1]) || !is_shape(arguments[2])) {
-        PyErr_SetString(PyExc_TypeError, "add_blocks takes a builder, a list, a shape, and a length");
+    if (count != 4 || !is_shape(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "add_blocks takes a builder, blocks, a shape, and a length");
         return NULL;
     }
     Build build = {.builder = arguments[0], .shape = (PyTypeObject *)arguments[2]};
-    build.longest = PyLong_AsSsize_t(arguments[3]);
-    int failed = PyErr_Occurred() || open_builder(&build) < 0 || read_reached(&build) < 0 || add_all(&build, arguments[1]) < 0;
+    int failed = position_of(arguments[3], &build.longest) < 0 || open_builder(&build) < 0 ||
+                 read_reached(&build) < 0 || add_all(&build, arguments[1]) < 0;
     Py_XDECREF(build.text);
     Py_XDECREF(build.blocks);
     Py_XDECREF(build.headings);

@@ -30,23 +30,45 @@ PyObject *visible_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *words_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
+/* Every argument that may be changed while Python code runs (an `__index__`, an iterator, a finalizer) is copied into
+   a tuple or an array of our own first, and values taken from dictionaries are owned while they are used. Lists grow
+   by `append`: one with empty places could be found through the garbage collector. */
+
+/* Read an integer; one beyond the range of Py_ssize_t is moved to its end, as a slice does. -1 if it is none. */
+int position_of(PyObject *given, Py_ssize_t *position);
+int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions);
+
 /* Whether an object is a class of tuples, such as a named tuple. */
 int is_shape(PyObject *object);
 /* Return a named tuple that steals the references of `fields`; NULL if one of them is NULL.
    It can't be part of a reference cycle, so it is hidden from the garbage collector to save its time. */
 PyObject *shaped(PyTypeObject *shape, PyObject **fields, int size);
+/* Return a pair of integers, hidden from the garbage collector too. */
+PyObject *pair(Py_ssize_t start, Py_ssize_t end);
 /* Append `made` and release the reference to it; -1 if it is NULL. */
 int append(PyObject *list, PyObject *made);
 /* Trim white space off both ends of a range. */
 void trim(PyObject *text, Py_ssize_t *start, Py_ssize_t *end);
-/* Return the parts of a list or table from ranges in characters; the last row of a table extends to its end. */
-PyObject *items_of(PyObject *text, PyObject *ranges, PyTypeObject *shape);
-PyObject *rows_of(PyObject *text, PyObject *ranges, Py_ssize_t end, PyTypeObject *shape);
 
-/* The character positions where the tokens of a text end. */
+typedef struct {
+    Py_ssize_t start, end;
+} Range;
+
+/* A list of ranges that grows; all zeros is an empty one. Its memory is released by PyMem_Free(ranges.at). */
+typedef struct {
+    Range *at;
+    Py_ssize_t size, room;
+} Ranges;
+
+int add_range(Ranges *ranges, Py_ssize_t start, Py_ssize_t end);
+/* Return the parts of a list or table from ranges in characters; the last row of a table extends to its end. */
+PyObject *items_of(PyObject *text, Ranges *ranges, PyTypeObject *shape);
+PyObject *rows_of(PyObject *text, const Ranges *ranges, Py_ssize_t end, PyTypeObject *shape);
+
+/* The character positions where the tokens of a text end: 32-bit integers at any address. */
 typedef struct {
     Py_buffer buffer;
-    const int32_t *at;
+    const char *bytes;
     Py_ssize_t size;
 } Ends;
 
@@ -57,12 +79,16 @@ typedef struct {
     Py_ssize_t length;
 } Text;
 
+/* A search for one position after the other, fast where they ascend; it begins as zeros. */
+typedef struct {
+    Py_ssize_t reached, before;
+} Cursor;
+
 int open_ends(PyObject *given, Ends *ends);
 /* Return the number of ends that are at most `position`; those before `low` are known to be. */
 Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position);
+Py_ssize_t ended_next(const Ends *ends, Cursor *cursor, Py_ssize_t position);
 Text text_of(PyObject *text);
-/* Read `count` positions; -1 if one is no integer. */
-int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions);
 /* Count a span, and a joiner after it (NULL for none, never empty); -1 if it would need encoding, -2 for an error. */
 Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner);
 

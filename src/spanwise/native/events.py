@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 from spanwise.native.parts import Part, Range, items, rows
+from spanwise.native.ranges import visible_range
 
 Row = TypeVar("Row")
 Shapes = tuple[Callable[..., Row], Callable[..., Part]]
@@ -77,8 +78,8 @@ def _characters(text: str) -> array[int] | range:
     import numpy
 
     begins = (numpy.frombuffer(raw, numpy.uint8) & 0xC0) != 0x80
-    before = array("i", [0])
-    before.frombytes(begins.cumsum(dtype=numpy.int32).tobytes())
+    before = array("q", [0])
+    before.frombytes(begins.cumsum(dtype=numpy.int64).tobytes())
     return before
 
 
@@ -133,12 +134,11 @@ class _Walk(Generic[Row, Part]):
 
     def close(self) -> None:
         """Add the block that was open, if it isn't blank."""
-        first, after = self.characters[self.begin], self.characters[self.until]
-        visible = self.text[first:after].rstrip()
+        first = self.characters[self.begin]
+        visible = visible_range(self.text, first, self.characters[self.until])
         if not visible:
             return
-        end = first + len(visible)
-        start = end - len(visible.lstrip())
+        start, end = visible
         self.tags += self._in_characters(self.block_tags)
         ranges, parts = self._in_characters(self.parts), tuple[Part, ...]()
         if ranges and self.kind == "list":  # the parser includes a definition after the last item in the list

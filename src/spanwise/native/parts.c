@@ -6,7 +6,9 @@
 #define PART 6     /* fields of a part: start, end, parts, source_ref, header, block_id */
 
 int is_shape(PyObject *object) {
-    return PyType_Check(object) && PyType_IsSubtype((PyTypeObject *)object, &PyTuple_Type);
+    /* a struct sequence has hidden fields, for which `shaped` makes no room; it can't be a base class */
+    return PyType_Check(object) && PyType_IsSubtype((PyTypeObject *)object, &PyTuple_Type) &&
+           PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_BASETYPE);
 }
 
 PyObject *shaped(PyTypeObject *shape, PyObject **fields, int size) {
@@ -24,6 +26,23 @@ PyObject *shaped(PyTypeObject *shape, PyObject **fields, int size) {
 #endif
     if (made) PyObject_GC_UnTrack(made);
     return made;
+}
+
+PyObject *pair(Py_ssize_t start, Py_ssize_t end) {
+    PyObject *made = Py_BuildValue("(nn)", start, end);
+    if (made) PyObject_GC_UnTrack(made);
+    return made;
+}
+
+int position_of(PyObject *given, Py_ssize_t *position) {
+    *position = PyNumber_AsSsize_t(given, NULL);
+    return *position == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions) {
+    for (Py_ssize_t place = 0; place < count; place++)
+        if (position_of(given[place], positions + place) < 0) return -1;
+    return 0;
 }
 
 int append(PyObject *list, PyObject *made) {
@@ -47,79 +66,86 @@ static PyObject *part(PyTypeObject *shape, Py_ssize_t start, Py_ssize_t end, PyO
     return shaped(shape, fields, PART);
 }
 
-static int read_range(PyObject *ranges, Py_ssize_t number, Py_ssize_t *start, Py_ssize_t *end) {
-    PyObject *range = PyList_GET_ITEM(ranges, number);
-    if (!PyTuple_Check(range) || PyTuple_GET_SIZE(range) != 2) {
-        PyErr_SetString(PyExc_TypeError, "a range is a pair of integers");
+int add_range(Ranges *ranges, Py_ssize_t start, Py_ssize_t end) {
+    if (ranges->size == ranges->room) {
+        Py_ssize_t room = ranges->room * 2 + 8;
+        Range *more = PyMem_Realloc(ranges->at, (size_t)room * sizeof(Range));
+        if (!more) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        ranges->at = more;
+        ranges->room = room;
+    }
+    ranges->at[ranges->size++] = (Range){start, end};
+    return 0;
+}
+
+/* Drop the ranges that are nested too deep. */
+static int make_shallow(Ranges *ranges) {
+    Py_ssize_t open = 0, kept = 0;
+    if (ranges->size <= DEEPEST) return 0;
+    Py_ssize_t *ends = PyMem_New(Py_ssize_t, ranges->size);
+    if (!ends) {
+        PyErr_NoMemory();
         return -1;
     }
-    *start = PyLong_AsSsize_t(PyTuple_GET_ITEM(range, 0));
-    *end = PyLong_AsSsize_t(PyTuple_GET_ITEM(range, 1));
-    return PyErr_Occurred() ? -1 : 0;
-}
-
-/* Return the ranges that are not nested too deep, as a new list. */
-static PyObject *shallow(PyObject *ranges) {
-    Py_ssize_t size = PyList_GET_SIZE(ranges), start = 0, end = 0, open = 0;
-    if (size <= DEEPEST) return Py_NewRef(ranges);
-    Py_ssize_t *ends = PyMem_New(Py_ssize_t, size);
-    PyObject *kept = ends ? PyList_New(0) : PyErr_NoMemory();
-    for (Py_ssize_t number = 0; kept && number < size; number++) {
-        int failed = read_range(ranges, number, &start, &end);
-        while (open && ends[open - 1] <= start) open--;
-        if (!failed && open < DEEPEST) failed = PyList_Append(kept, PyList_GET_ITEM(ranges, number));
-        if (failed) Py_CLEAR(kept);
-        ends[open++] = end;
+    for (Py_ssize_t number = 0; number < ranges->size; number++) {
+        Range range = ranges->at[number];
+        while (open && ends[open - 1] <= range.start) open--;
+        if (open < DEEPEST) ranges->at[kept++] = range;
+        ends[open++] = range.end;
     }
+    ranges->size = kept;
     PyMem_Free(ends);
-    return kept;
+    return 0;
 }
 
-/* Pop the parts that start before `end` off the end of `waiting`, the last first. */
-static PyObject *children_of(PyObject *waiting, Py_ssize_t end) {
-    Py_ssize_t size = PyList_GET_SIZE(waiting), first = size;
-    while (first && PyLong_AsSsize_t(PyTuple_GET_ITEM(PyList_GET_ITEM(waiting, first - 1), 0)) < end) first--;
-    PyObject *children = PyTuple_New(size - first);
-    for (Py_ssize_t place = first; children && place < size; place++)
-        PyTuple_SET_ITEM(children, size - 1 - place, Py_NewRef(PyList_GET_ITEM(waiting, place)));
-    if (children && first < size && PyList_SetSlice(waiting, first, size, NULL) < 0) Py_CLEAR(children);
+typedef struct {
+    Py_ssize_t start;
+    PyObject *made;
+} Item;
+
+/* Move the items that start before `end` off the end of `waiting` into a tuple, the last first. */
+static PyObject *children_of(Item *waiting, Py_ssize_t *size, Py_ssize_t end) {
+    Py_ssize_t first = *size;
+    while (first && waiting[first - 1].start < end) first--;
+    PyObject *children = PyTuple_New(*size - first);
+    for (Py_ssize_t place = 0; children && *size > first; place++)
+        PyTuple_SET_ITEM(children, place, waiting[--*size].made);
     return children;
 }
 
-PyObject *items_of(PyObject *text, PyObject *all, PyTypeObject *shape) {
-    PyObject *ranges = shallow(all), *waiting = PyList_New(0), *made = NULL;
-    Py_ssize_t length = PyUnicode_GET_LENGTH(text), start, end;
-    int failed = !ranges || !waiting;
+PyObject *items_of(PyObject *text, Ranges *ranges, PyTypeObject *shape) {
+    if (make_shallow(ranges) < 0) return NULL;
+    Item *waiting = PyMem_New(Item, ranges->size);
+    if (!waiting) return PyErr_NoMemory();
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text), size = 0;
+    int failed = 0;
     /* backwards, so that children come before their parent */
-    for (Py_ssize_t number = failed ? 0 : PyList_GET_SIZE(ranges); number-- && !failed;) {
-        failed = read_range(ranges, number, &start, &end) < 0;
-        if (failed) break;
-        PyObject *children = children_of(waiting, end);
-        failed = !children;
-        if (failed) break;
+    for (Py_ssize_t number = ranges->size; number-- && !failed;) {
+        Py_ssize_t start = ranges->at[number].start, end = ranges->at[number].end;
+        PyObject *children = children_of(waiting, &size, end), *made = NULL;
         if (start < 0) start = 0;
         if (end > length) end = length;
         trim(text, &start, &end);
-        if (start < end)
-            failed = append(waiting, part(shape, start, end, children, 0)) < 0;
-        else
-            Py_DECREF(children);
+        if (children && start < end) made = part(shape, start, end, children, 0);
+        else Py_XDECREF(children);
+        if (made) waiting[size++] = (Item){start, made};
+        failed = !children || (start < end && !made);
     }
-    if (!failed && PyList_Reverse(waiting) == 0) made = PyList_AsTuple(waiting);
-    Py_XDECREF(waiting);
-    Py_XDECREF(ranges);
-    return made;
+    PyObject *all = failed ? NULL : children_of(waiting, &size, PY_SSIZE_T_MAX);
+    while (size) Py_DECREF(waiting[--size].made);
+    PyMem_Free(waiting);
+    return all;
 }
 
-PyObject *rows_of(PyObject *text, PyObject *ranges, Py_ssize_t end, PyTypeObject *shape) {
+PyObject *rows_of(PyObject *text, const Ranges *ranges, Py_ssize_t end, PyTypeObject *shape) {
     PyObject *rows = PyList_New(0), *made = NULL;
-    Py_ssize_t size = PyList_GET_SIZE(ranges), start, next, ignored;
     int failed = !rows;
-    for (Py_ssize_t number = 0; number < size && !failed; number++) {
-        next = end;
-        failed = read_range(ranges, number, &start, &ignored) < 0 ||
-                 (number + 1 < size && read_range(ranges, number + 1, &next, &ignored) < 0);
-        if (failed) break;
+    for (Py_ssize_t number = 0; number < ranges->size && !failed; number++) {
+        Py_ssize_t start = ranges->at[number].start;
+        Py_ssize_t next = number + 1 < ranges->size ? ranges->at[number + 1].start : end;
         trim(text, &start, &next);
         if (start < next) failed = append(rows, part(shape, start, next, PyTuple_New(0), number == 0)) < 0;
     }
@@ -128,11 +154,34 @@ PyObject *rows_of(PyObject *text, PyObject *ranges, Py_ssize_t end, PyTypeObject
     return made;
 }
 
+/* Read a sequence of pairs. */
+static int read_ranges(PyObject *given, Ranges *ranges) {
+    PyObject *pairs = PySequence_Tuple(given);
+    int failed = !pairs;
+    for (Py_ssize_t number = 0; !failed && number < PyTuple_GET_SIZE(pairs); number++) {
+        PyObject *both = PyTuple_GET_ITEM(pairs, number);
+        Py_ssize_t edge[2];
+        if (!PyTuple_Check(both) || PyTuple_GET_SIZE(both) != 2) {
+            PyErr_SetString(PyExc_TypeError, "a range is a pair of integers");
+            failed = 1;
+        } else {
+            failed = positions_of(&PyTuple_GET_ITEM(both, 0), 2, edge) < 0 || add_range(ranges, edge[0], edge[1]) < 0;
+        }
+    }
+    Py_XDECREF(pairs);
+    return failed ? -1 : 0;
+}
+
 /* items(text, ranges, shape) -> tuple */
 PyObject *items(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
-    if (count != 3 || !PyUnicode_Check(arguments[0]) || !PyList_Check(arguments[1]) || !is_shape(arguments[2])) {
-        PyErr_SetString(PyExc_TypeError, "items takes a text, a list of ranges, and a shape");
+    if (count != 3 || !PyUnicode_Check(arguments[0]) || !is_shape(arguments[2])) {
+        PyErr_SetString(PyExc_TypeError, "items takes a text, ranges, and a shape");
         return NULL;
     }
-    return items_of(arguments[0], arguments[1], (PyTypeObject *)arguments[2]);
+    Ranges ranges = {0};
+    PyObject *made = NULL;
+    if (read_ranges(arguments[1], &ranges) == 0)
+        made = items_of(arguments[0], &ranges, (PyTypeObject *)arguments[2]);
+    PyMem_Free(ranges.at);
+    return made;
 }

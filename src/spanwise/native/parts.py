@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from spanwise.native.ranges import Range as Range
+from spanwise.native.ranges import visible_range
+
 Part = TypeVar("Part")
-Range = tuple[int, int]
 
 DEEPEST_ITEM: Final = 32
 """Items nested deeper than this are text of their ancestor: they don't occur in practice, and recursion is limited."""
@@ -19,10 +21,8 @@ def items(text: str, ranges: list[Range], shape: Callable[..., Part]) -> tuple[P
         children = []
         while waiting and waiting[-1][0] < end:
             children.append(waiting.pop()[1])
-        item = text[start:end].rstrip()
-        if item:
-            first = start + len(item) - len(item.lstrip())
-            waiting.append((first, shape(first, start + len(item), tuple(children))))
+        if item := visible_range(text, start, end):
+            waiting.append((item[0], shape(*item, tuple(children))))
     return tuple(part for _, part in reversed(waiting))
 
 
@@ -44,8 +44,6 @@ def rows(text: str, ranges: list[Range], end: int, shape: Callable[..., Part]) -
     starts = [start for start, _ in ranges]
     rows = list[Part]()
     for number, (start, after) in enumerate(zip(starts, [*starts[1:], end], strict=True)):
-        row = text[start:after].rstrip()
-        if row:
-            first = start + len(row) - len(row.lstrip())
-            rows.append(shape(first, start + len(row), header=number == 0))
+        if row := visible_range(text, start, after):
+            rows.append(shape(*row, header=number == 0))
     return tuple(rows)

@@ -11,8 +11,9 @@ _NEXT_LINE: Final = re.compile(r"\n(?=[^\S\n]*\S)")
 
 
 def visible_range(text: str, start: int, end: int) -> Range | None:
-    """Trim white space off both ends of a range (0 <= start); None when nothing is left."""
-    piece = text[start:end].rstrip()
+    """Trim white space off both ends of a range, clipped to the text; None when nothing is left."""
+    start = max(start, 0)
+    piece = text[start : max(end, 0)].rstrip()
     if not piece:
         return None
     end = start + len(piece)
@@ -28,4 +29,5 @@ def visible_ranges(text: str, cuts: list[int], start: int, end: int) -> list[Ran
 
 def line_starts(text: str, start: int, end: int) -> list[int]:
     """Return where the lines of a range begin, without the first line and blank ones."""
-    return [found.end() for found in _NEXT_LINE.finditer(text, start, end)]
+    length = len(text)  # a pattern takes no position beyond the range of the machine
+    return [found.end() for found in _NEXT_LINE.finditer(text, min(max(start, 0), length), min(max(end, 0), length))]

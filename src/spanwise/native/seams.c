@@ -2,39 +2,50 @@
 
 #include "compiled.h"
 
+#include <string.h>
+
 #define NEARBY 64 /* as in seams.py */
+
+static int is_32_bit(const Py_buffer *buffer) { /* a longer format may say another order of bytes */
+    const char *format = buffer->format ? buffer->format : "B";
+    return buffer->itemsize == 4 && (strcmp(format, "i") == 0 || strcmp(format, "l") == 0);
+}
 
 int open_ends(PyObject *given, Ends *ends) {
     if (PyObject_GetBuffer(given, &ends->buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0) return -1;
-    if (ends->buffer.itemsize != 4) {
+    if (!is_32_bit(&ends->buffer)) {
         PyErr_SetString(PyExc_TypeError, "ends are 32-bit integers");
         PyBuffer_Release(&ends->buffer);
         return -1;
     }
-    ends->at = ends->buffer.buf;
+    ends->bytes = ends->buffer.buf;
     ends->size = ends->buffer.len / 4;
     return 0;
+}
+
+static inline int32_t end_at(const Ends *ends, Py_ssize_t place) {
+    int32_t end;
+    memcpy(&end, ends->bytes + place * 4, 4);
+    return end;
 }
 
 Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position) {
     Py_ssize_t high = ends->size, step = 8;
     /* a search from a known position is mostly for one near it */
-    for (; low && low + step < high && ends->at[low + step] <= position; step *= 2) low += step;
+    for (; low && low + step < high && end_at(ends, low + step) <= position; step *= 2) low += step;
     if (low && low + step < high) high = low + step;
     while (low < high) {
         Py_ssize_t middle = low + (high - low) / 2;
-        if (ends->at[middle] <= position) low = middle + 1;
+        if (end_at(ends, middle) <= position) low = middle + 1;
         else high = middle;
     }
     return low;
 }
 
-int positions_of(PyObject *const *given, Py_ssize_t count, Py_ssize_t *positions) {
-    for (Py_ssize_t place = 0; place < count; place++) {
-        positions[place] = PyLong_AsSsize_t(given[place]);
-        if (positions[place] == -1 && PyErr_Occurred()) return -1;
-    }
-    return 0;
+Py_ssize_t ended_next(const Ends *ends, Cursor *cursor, Py_ssize_t position) {
+    cursor->reached = ended(ends, position >= cursor->before ? cursor->reached : 0, position);
+    cursor->before = position;
+    return cursor->reached;
 }
 
 /* tokens_between(ends, start, end) -> int */
@@ -52,36 +63,29 @@ PyObject *tokens_between(PyObject *Py_UNUSED(module), PyObject *const *arguments
     return PyLong_FromSsize_t(found);
 }
 
+/* Return the number of tokens that have ended at each position. */
 static PyObject *each_ended(const Ends *ends, PyObject *positions) {
-    Py_ssize_t size = PyList_GET_SIZE(positions), reached = 0, before = 0;
-    PyObject *found = PyList_New(size);
-    for (Py_ssize_t place = 0; found && place < size; place++) {
-        Py_ssize_t position = PyLong_AsSsize_t(PyList_GET_ITEM(positions, place));
-        if (position == -1 && PyErr_Occurred()) {
-            Py_DECREF(found);
-            return NULL;
-        }
-        reached = ended(ends, position >= before ? reached : 0, position);
-        before = position;
-        PyObject *number = PyLong_FromSsize_t(reached);
-        if (number == NULL) {
-            Py_DECREF(found);
-            return NULL;
-        }
-        PyList_SET_ITEM(found, place, number);
-    }
+    Py_ssize_t size = PyTuple_GET_SIZE(positions), position;
+    Cursor cursor = {0};
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t place = 0; found && place < size; place++)
+        if (position_of(PyTuple_GET_ITEM(positions, place), &position) < 0 ||
+            append(found, PyLong_FromSsize_t(ended_next(ends, &cursor, position))) < 0)
+            Py_CLEAR(found);
     return found;
 }
 
 /* ended_at_each(ends, positions) -> list */
 PyObject *ended_at_each(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
-    if (count != 2 || !PyList_Check(arguments[1])) {
-        PyErr_SetString(PyExc_TypeError, "ended_at_each takes the ends and a list of positions");
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "ended_at_each takes the ends and positions");
         return NULL;
     }
     Ends ends;
     if (open_ends(arguments[0], &ends) < 0) return NULL;
-    PyObject *found = each_ended(&ends, arguments[1]);
+    PyObject *positions = PySequence_Tuple(arguments[1]);
+    PyObject *found = positions ? each_ended(&ends, positions) : NULL;
+    Py_XDECREF(positions);
     PyBuffer_Release(&ends.buffer);
     return found;
 }
@@ -103,38 +107,35 @@ PyObject *ended_at(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_s
 
 /* Fill `found` with the number of tokens that have ended at the start or the end of each range. */
 static int side_ended(const Ends *ends, PyObject *ranges, int side, PyObject *found) {
-    Py_ssize_t reached = 0, before = 0, position;
-    for (Py_ssize_t place = 0; place < PyList_GET_SIZE(ranges); place++) {
-        PyObject *range = PyList_GET_ITEM(ranges, place);
+    Py_ssize_t position;
+    Cursor cursor = {0};
+    for (Py_ssize_t place = 0; place < PyTuple_GET_SIZE(ranges); place++) {
+        PyObject *range = PyTuple_GET_ITEM(ranges, place);
         if (!PyTuple_Check(range) || PyTuple_GET_SIZE(range) != 2) {
             PyErr_SetString(PyExc_TypeError, "a range is a pair of integers");
             return -1;
         }
-        if (positions_of(&PyTuple_GET_ITEM(range, side), 1, &position) < 0) return -1;
-        reached = ended(ends, position >= before ? reached : 0, position);
-        before = position;
-        PyObject *number = PyLong_FromSsize_t(reached);
-        if (number == NULL) return -1;
-        PyList_SET_ITEM(found, place, number);
+        if (position_of(PyTuple_GET_ITEM(range, side), &position) < 0) return -1;
+        if (append(found, PyLong_FromSsize_t(ended_next(ends, &cursor, position))) < 0) return -1;
     }
     return 0;
 }
 
 /* ended_at_edges(ends, ranges) -> tuple of two lists */
 PyObject *ended_at_edges(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
-    if (count != 2 || !PyList_Check(arguments[1])) {
-        PyErr_SetString(PyExc_TypeError, "ended_at_edges takes the ends and a list of ranges");
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "ended_at_edges takes the ends and ranges");
         return NULL;
     }
     Ends ends;
     if (open_ends(arguments[0], &ends) < 0) return NULL;
-    Py_ssize_t size = PyList_GET_SIZE(arguments[1]);
-    PyObject *begins = PyList_New(size), *finishes = PyList_New(size), *both = NULL;
-    if (begins && finishes && side_ended(&ends, arguments[1], 0, begins) == 0 &&
-        side_ended(&ends, arguments[1], 1, finishes) == 0)
+    PyObject *ranges = PySequence_Tuple(arguments[1]), *both = NULL;
+    PyObject *begins = ranges ? PyList_New(0) : NULL, *finishes = begins ? PyList_New(0) : NULL;
+    if (finishes && side_ended(&ends, ranges, 0, begins) == 0 && side_ended(&ends, ranges, 1, finishes) == 0)
         both = PyTuple_Pack(2, begins, finishes);
     Py_XDECREF(begins);
     Py_XDECREF(finishes);
+    Py_XDECREF(ranges);
     PyBuffer_Release(&ends.buffer);
     return both;
 }
@@ -163,11 +164,12 @@ static Py_ssize_t remembered(PyObject *known, const Text *text, Py_ssize_t low, 
     PyObject *words = PyUnicode_Substring(text->text, low, high);
     if (words && joiner) PyUnicode_Append(&words, joiner);
     if (words == NULL) return -2;
-    PyObject *tokens = PyDict_GetItemWithError(known, words);
+    PyObject *tokens = Py_XNewRef(PyDict_GetItemWithError(known, words));
+    Py_ssize_t found = -1;
+    int failed = tokens ? position_of(tokens, &found) < 0 : PyErr_Occurred() != NULL;
     Py_DECREF(words);
-    if (tokens == NULL) return PyErr_Occurred() ? -2 : -1;
-    Py_ssize_t found = PyLong_AsSsize_t(tokens);
-    return found == -1 && PyErr_Occurred() ? -2 : found < 0 ? -1 : found;
+    Py_XDECREF(tokens);
+    return failed ? -2 : found < 0 || found > INT32_MAX ? -1 : found;
 }
 
 Text text_of(PyObject *text) {

@@ -16,6 +16,8 @@ NEAR: Final = 4
 """How many tokens a subtraction may be off; closer to a limit than this, an exact count is needed."""
 NEARBY: Final = 64
 """How many characters from an edge a seam is searched."""
+LARGEST: Final = 2**31 - 1
+"""The largest position in an array of ends, and the largest count that a text can have."""
 
 
 def tokens_between(ends: array[int], start: int, end: int) -> int:
@@ -59,7 +61,8 @@ def exact_tokens(text: str, ends: array[int], known: dict[str, int], start: int,
             return -1
     head = known.get(text[start:first], -1) if start < first else 0
     tail = known.get(text[last:end] + joiner, -1) if last < end or joiner else 0
-    return -1 if head < 0 or tail < 0 else head + tokens_between(ends, first, last) + tail
+    is_known = 0 <= head <= LARGEST and 0 <= tail <= LARGEST
+    return head + tokens_between(ends, first, last) + tail if is_known else -1
 
 
 def _is_seam(text: str, position: int) -> bool:

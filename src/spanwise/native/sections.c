@@ -3,6 +3,7 @@
 #include "compiled.h"
 
 #define NEAR 4 /* as in seams.py */
+#define LARGEST (PY_SSIZE_T_MAX / 4)
 #define PLAN 6 /* fields of a plan: start, end, first, last, overlap, around */
 
 enum kind { LEFT_OUT, PARAGRAPH, HEADING, CODE, LIST, TABLE, QUOTE, FIGURE, RULE, MIXED };
@@ -10,7 +11,8 @@ enum kind { LEFT_OUT, PARAGRAPH, HEADING, CODE, LIST, TABLE, QUOTE, FIGURE, RULE
 typedef struct {
     enum kind kind;
     int solid;
-    Py_ssize_t start, end, first, last, begin, finish, size;
+    PyObject *start, *end; /* integers of a block, borrowed: tuples keep theirs */
+    Py_ssize_t first, last, begin, finish, size;
 } Draft;
 
 typedef struct {
@@ -89,9 +91,9 @@ static int must_lengthen(const Draft *before, const Draft *draft, const Sizes *s
 static int put_together(Packing *packing, Wish wish, int goes_on) {
     Py_ssize_t kept = 0;
     for (Py_ssize_t place = 0; place < packing->size; place++) {
-        Draft *draft = packing->drafts + place, *before = packing->drafts + kept - 1;
+        Draft *draft = packing->drafts + place, *before = kept ? packing->drafts + kept - 1 : NULL;
         int is_last = place == packing->size - 1 && !goes_on;
-        int taken = kept && wish(before, draft, &packing->sizes, is_last) ? grow(before, draft, &packing->sizes) : 0;
+        int taken = before && wish(before, draft, &packing->sizes, is_last) ? grow(before, draft, &packing->sizes) : 0;
         if (taken < 0) return -1;
         if (!taken) packing->drafts[kept++] = *draft;
     }
@@ -115,7 +117,7 @@ static int pack(Packing *packing, int goes_on) {
 }
 
 static PyObject *plan(const Draft *draft, int overlap, PyTypeObject *shape) {
-    PyObject *fields[PLAN] = {PyLong_FromSsize_t(draft->start), PyLong_FromSsize_t(draft->end),
+    PyObject *fields[PLAN] = {Py_NewRef(draft->start),          Py_NewRef(draft->end),
                               PyLong_FromSsize_t(draft->first), PyLong_FromSsize_t(draft->last),
                               PyBool_FromLong(overlap),         Py_NewRef(Py_None)};
     return shaped(shape, fields, PLAN);
@@ -142,7 +144,8 @@ static int close_section(Packing *packing, int goes_on) {
 
 /* Draft the blocks, and pack those between headings and rules. */
 static int pack_blocks(Packing *packing, PyObject *blocks, const Ends *ends, Py_ssize_t low, Py_ssize_t high) {
-    Py_ssize_t edge[2], reached = 0;
+    Py_ssize_t edge[2];
+    Cursor cursor = {0};
     for (Py_ssize_t place = low; place < high; place++) {
         PyObject *block = PyTuple_GET_ITEM(blocks, place);
         if (!PyTuple_Check(block) || PyTuple_GET_SIZE(block) < 3) {
@@ -156,31 +159,40 @@ static int pack_blocks(Packing *packing, PyObject *blocks, const Ends *ends, Py_
             continue;
         }
         if (positions_of(&PyTuple_GET_ITEM(block, 1), 2, edge) < 0) return -1;
-        Py_ssize_t begin = ended(ends, reached, edge[0]);
-        reached = ended(ends, begin, edge[1]);
-        packing->drafts[packing->size++] =
-            (Draft){kind, 1, edge[0], edge[1], place, place, begin, reached, reached - begin};
+        Py_ssize_t begin = ended_next(ends, &cursor, edge[0]), finish = ended_next(ends, &cursor, edge[1]);
+        PyObject *start = PyTuple_GET_ITEM(block, 1), *end = PyTuple_GET_ITEM(block, 2);
+        packing->drafts[packing->size++] = (Draft){kind, 1, start, end, place, place, begin, finish, finish - begin};
     }
     return close_section(packing, 0);
 }
 
+/* Read the sizes, so that no sum of them and of tokens overflows. */
+static int read_sizes(PyObject *given, Sizes *sizes) {
+    Py_ssize_t read[6];
+    if (positions_of(&PyTuple_GET_ITEM(given, 0), 6, read) < 0) return -1;
+    for (int place = 0; place < 4; place++) { /* none is more than the tokens that any text has */
+        Py_ssize_t most = place < 3 ? LARGEST : INT32_MAX;
+        read[place] = read[place] > most ? most : read[place] < -most ? -most : read[place];
+    }
+    *sizes = (Sizes){read[0], read[1], read[2], read[3], read[4], read[5]};
+    return 0;
+}
+
 /* plans_at_sight(blocks, low, high, ends, sizes, shape) -> list */
 PyObject *plans_at_sight(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
-    Py_ssize_t bounds[2], sizes[6];
+    Py_ssize_t bounds[2];
     if (count != 6 || !PyTuple_Check(arguments[0]) || !PyTuple_Check(arguments[4]) ||
         PyTuple_GET_SIZE(arguments[4]) != 6 || !is_shape(arguments[5])) {
         PyErr_SetString(PyExc_TypeError, "plans_at_sight takes blocks, two bounds, ends, six sizes, and a shape");
         return NULL;
     }
-    if (positions_of(arguments + 1, 2, bounds) < 0) return NULL;
-    if (positions_of(&PyTuple_GET_ITEM(arguments[4], 0), 6, sizes) < 0) return NULL;
+    Packing packing = {.shape = (PyTypeObject *)arguments[5]};
+    if (positions_of(arguments + 1, 2, bounds) < 0 || read_sizes(arguments[4], &packing.sizes) < 0) return NULL;
     if (bounds[0] < 0) bounds[0] = 0;
     if (bounds[1] > PyTuple_GET_SIZE(arguments[0])) bounds[1] = PyTuple_GET_SIZE(arguments[0]);
     Ends ends;
     if (open_ends(arguments[3], &ends) < 0) return NULL;
-    Packing packing = {.drafts = PyMem_New(Draft, bounds[1] > bounds[0] ? bounds[1] - bounds[0] : 1),
-                       .sizes = {sizes[0], sizes[1], sizes[2], sizes[3], sizes[4], sizes[5]},
-                       .shape = (PyTypeObject *)arguments[5]};
+    packing.drafts = PyMem_New(Draft, bounds[1] > bounds[0] ? bounds[1] - bounds[0] : 1);
     packing.found = packing.drafts ? PyList_New(0) : PyErr_NoMemory();
     if (packing.found && pack_blocks(&packing, arguments[0], &ends, bounds[0], bounds[1]) < 0) Py_CLEAR(packing.found);
     PyMem_Free(packing.drafts);

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from spanwise.native.seams import NEAR
+from spanwise.native.seams import LARGEST, NEAR
 
 Plan = TypeVar("Plan")
 Seed = tuple[str, int, int, int, int, int]
@@ -157,6 +157,7 @@ def plans_at_sight(
 
     A section with a block that is too large, or that needs an exact count, is returned as a `Section` instead.
     """
+    sizes = sizes._replace(joint=max(min(sizes.joint, LARGEST), -LARGEST))
     found: list[Plan | Section] = []
     for section, goes_on in _sections(blocks, low, high, ends):
         try:
@@ -171,7 +172,7 @@ def _sections(
 ) -> Iterator[tuple[list[SectionDraft], bool]]:
     """Yield drafts of the blocks between headings and rules, and whether a rule ends them: then the section goes on."""
     section: list[SectionDraft] = []
-    for index in range(low, high):
+    for index in range(max(low, 0), min(high, len(blocks))):
         name, start, end, *_ = blocks[index]
         kind = DRAFTED_AS.get(name)
         if kind in CLOSING:

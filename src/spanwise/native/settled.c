@@ -16,12 +16,12 @@ typedef struct {
     PyObject *none, *empty; /* shared by all chunks: no pieces, no prefix */
 } Rules;
 
-/* Whether a block has no head: a table that continues one on the page before. */
+/* Whether a block has no head: a table that continues one on the page before; -1 for an error. */
 static int is_headless(PyObject *block) {
     PyObject *parts = PyTuple_GET_ITEM(block, 6);
     if (!PyTuple_Check(parts) || PyTuple_GET_SIZE(parts) == 0) return 0;
     PyObject *first = PyTuple_GET_ITEM(parts, 0);
-    return PyTuple_Check(first) && PyTuple_GET_SIZE(first) > 4 && PyObject_IsTrue(PyTuple_GET_ITEM(first, 4)) == 0;
+    return PyTuple_Check(first) && PyTuple_GET_SIZE(first) > 4 ? PyObject_Not(PyTuple_GET_ITEM(first, 4)) : 0;
 }
 
 /* Whether the blocks from the first to the last contain a core, and none needs further work; -1 for an error. */
@@ -36,8 +36,9 @@ static int is_plain(const Rules *rules, const Py_ssize_t *core) {
         if (wrong) return wrong < 0 ? -1 : 0;
         if (place != first && place != last) continue;
         int repeats = PySet_Contains(rules->repeating, kind);
-        if (repeats < 0 || positions_of(&PyTuple_GET_ITEM(block, 1), 2, edge) < 0) return -1;
-        int begins_inside = place == first && (core[0] > edge[0] || is_headless(block));
+        int headless = repeats > 0 && place == first ? is_headless(block) : 0;
+        if (repeats < 0 || headless < 0 || positions_of(&PyTuple_GET_ITEM(block, 1), 2, edge) < 0) return -1;
+        int begins_inside = place == first && (core[0] > edge[0] || headless);
         int ends_inside = place == last && core[1] < edge[1];
         if (repeats && (begins_inside || ends_inside)) return 0;
         if ((place == first && core[0] < edge[0]) || (place == last && core[1] > edge[1])) return 0;
@@ -52,7 +53,9 @@ static PyObject *settled(const Rules *rules, PyObject *plan) {
         PyErr_SetString(PyExc_TypeError, "plans are tuples of six");
         return NULL;
     }
-    if (PyTuple_GET_ITEM(plan, 4) != Py_False || PyTuple_GET_ITEM(plan, 5) != Py_None) Py_RETURN_NONE;
+    int overlap = PyObject_IsTrue(PyTuple_GET_ITEM(plan, 4));
+    if (overlap < 0) return NULL;
+    if (overlap || PyTuple_GET_ITEM(plan, 5) != Py_None) Py_RETURN_NONE;
     if (positions_of(&PyTuple_GET_ITEM(plan, 0), 4, core) < 0) return NULL;
     int plain = is_plain(rules, core);
     if (plain < 0) return NULL;
@@ -66,19 +69,15 @@ static PyObject *settled(const Rules *rules, PyObject *plan) {
 }
 
 static PyObject *each_settled(const Rules *rules, PyObject *plans) {
-    Py_ssize_t size = PyList_GET_SIZE(plans);
-    PyObject *found = rules->none && rules->empty ? PyList_New(size) : NULL;
-    for (Py_ssize_t place = 0; found && place < size; place++) {
-        PyObject *chunk = settled(rules, PyList_GET_ITEM(plans, place));
-        if (chunk == NULL) Py_CLEAR(found);
-        else PyList_SET_ITEM(found, place, chunk);
-    }
+    PyObject *found = PyList_New(0);
+    for (Py_ssize_t place = 0; found && place < PyTuple_GET_SIZE(plans); place++)
+        if (append(found, settled(rules, PyTuple_GET_ITEM(plans, place))) < 0) Py_CLEAR(found);
     return found;
 }
 
 static int are_right(PyObject *const *arguments, Py_ssize_t count) {
     return count == 7 && PyUnicode_Check(arguments[0]) && PyDict_Check(arguments[2]) && PyTuple_Check(arguments[3]) &&
-           PyList_Check(arguments[4]) && PyTuple_Check(arguments[5]) && PyTuple_GET_SIZE(arguments[5]) == 3 &&
+           PyTuple_Check(arguments[5]) && PyTuple_GET_SIZE(arguments[5]) == 3 &&
            PyAnySet_Check(PyTuple_GET_ITEM(arguments[5], 0)) && PyAnySet_Check(PyTuple_GET_ITEM(arguments[5], 1)) &&
            is_shape(arguments[6]);
 }
@@ -92,11 +91,13 @@ PyObject *settled_alone(PyObject *Py_UNUSED(module), PyObject *const *arguments,
     Rules rules = {.text = text_of(arguments[0]), .known = arguments[2], .blocks = arguments[3],
                    .repeating = PyTuple_GET_ITEM(arguments[5], 0), .left_out = PyTuple_GET_ITEM(arguments[5], 1),
                    .shape = (PyTypeObject *)arguments[6]};
-    if (positions_of(&PyTuple_GET_ITEM(arguments[5], 2), 1, &rules.limit) < 0) return NULL;
+    if (position_of(PyTuple_GET_ITEM(arguments[5], 2), &rules.limit) < 0) return NULL;
     if (open_ends(arguments[1], &rules.ends) < 0) return NULL;
     rules.none = PyTuple_New(0);
     rules.empty = PyUnicode_New(0, 0);
-    PyObject *found = each_settled(&rules, arguments[4]);
+    PyObject *plans = rules.none && rules.empty ? PySequence_Tuple(arguments[4]) : NULL;
+    PyObject *found = plans ? each_settled(&rules, plans) : NULL;
+    Py_XDECREF(plans);
     Py_XDECREF(rules.none);
     Py_XDECREF(rules.empty);
     PyBuffer_Release(&rules.ends.buffer);

@@ -31,7 +31,9 @@ def settled_alone(
     chunks: list[Chunk | None] = []
     for start, end, first, last, overlap, around in plans:
         count = -1
-        if not overlap and around is None and _is_plain(blocks[first : last + 1], start, end, repeating, left_out):
+        inside = 0 <= first <= last < len(blocks)
+        wanted = inside and not overlap and around is None
+        if wanted and _is_plain(blocks[first : last + 1], start, end, repeating, left_out):
             count = exact_tokens(text, ends, known, start, end, "")
         chunks.append(shape(start, end, first, last, count) if 0 <= count <= limit else None)
     return chunks

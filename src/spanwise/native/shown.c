@@ -6,19 +6,32 @@
 
 typedef struct {
     Py_UCS4 *words;
-    Py_ssize_t length, limit;
+    Py_ssize_t length, limit, room;
     Py_UCS4 between; /* to insert before the next letter: a space, an edge, or 0 for nothing */
 } Line;
 
 static int begin_line(Line *line, PyObject *limit) {
-    *line = (Line){.limit = PyLong_AsSsize_t(limit)};
-    if (line->limit < 0) {
-        if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a line has no negative length");
+    *line = (Line){0};
+    if (position_of(limit, &line->limit) < 0) return -1;
+    if (line->limit >= 0) return 0;
+    PyErr_SetString(PyExc_ValueError, "a line has no negative length");
+    return -1;
+}
+
+/* Make room for a text of `size` characters, as far as the limit allows. */
+static int make_room(Line *line, Py_ssize_t size) {
+    /* one more for what is between; inside the text that takes the place of white space */
+    Py_ssize_t free = line->limit - line->length, wanted = line->length + (size < free ? size + 1 : free);
+    if (wanted <= line->room) return 0;
+    if (wanted < line->room * 2) wanted = line->room * 2;
+    Py_UCS4 *words = PyMem_Realloc(line->words, (size_t)wanted * sizeof(Py_UCS4));
+    if (!words) {
+        PyErr_NoMemory();
         return -1;
     }
-    line->words = PyMem_New(Py_UCS4, line->limit + 1);
-    if (!line->words) PyErr_NoMemory();
-    return line->words ? 0 : -1;
+    line->words = words;
+    line->room = wanted;
+    return 0;
 }
 
 static void part(Line *line, Py_UCS4 between) {
@@ -35,18 +48,21 @@ static inline void say_letter(Line *line, Py_UCS4 letter) {
     }
 }
 
-static void say(Line *line, PyObject *text) {
+static int say(Line *line, PyObject *text) {
     int width = PyUnicode_KIND(text);
     const void *data = PyUnicode_DATA(text);
     Py_ssize_t size = PyUnicode_GET_LENGTH(text);
+    if (make_room(line, size) < 0) return -1;
     for (Py_ssize_t place = 0; place < size && line->length < line->limit; place++)
         say_letter(line, PyUnicode_READ(width, data, place));
+    return 0;
 }
 
-static PyObject *end_line(Line *line) {
+/* Return the line, or NULL if something has failed; release its memory. */
+static PyObject *end_line(Line *line, int failed) {
     Py_ssize_t length = line->length;
     if (length && Py_UNICODE_ISSPACE(line->words[length - 1])) length--;
-    PyObject *made = PyErr_Occurred() ? NULL : PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, line->words, length);
+    PyObject *made = failed ? NULL : PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, line->words, length);
     PyMem_Free(line->words);
     return made;
 }
@@ -59,8 +75,7 @@ PyObject *collapsed(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_
         return NULL;
     }
     if (begin_line(&line, arguments[1]) < 0) return NULL;
-    say(&line, arguments[0]);
-    return end_line(&line);
+    return end_line(&line, say(&line, arguments[0]) < 0);
 }
 
 static int is(PyObject *name, const char *word) { return PyUnicode_CompareWithASCIIString(name, word) == 0; }
@@ -79,12 +94,12 @@ static PyObject *only_name(PyObject *named, PyObject **value) {
 }
 
 static int is_line_end(PyObject *tag) {
-    return PyUnicode_Check(tag) && PyUnicode_GET_LENGTH(tag) > 2 && PyUnicode_READ_CHAR(tag, 0) == '<' &&
+    return PyUnicode_GET_LENGTH(tag) > 2 && PyUnicode_READ_CHAR(tag, 0) == '<' &&
            PyUnicode_READ_CHAR(tag, 1) == 'b' && PyUnicode_READ_CHAR(tag, 2) == 'r';
 }
 
 /* Process an event; -1 if it isn't one. */
-static int take(Line *line, PyObject *event, int described, int *pictures) {
+static int take(Line *line, PyObject *event, int described, Py_ssize_t *pictures) {
     if (PyUnicode_Check(event)) {
         part(line, is(event, "SoftBreak") ? ' ' : EDGE);
         return 0;
@@ -97,9 +112,19 @@ static int take(Line *line, PyObject *event, int described, int *pictures) {
         if (!tag) return -1;
         if (is(tag, "Image")) *pictures += start ? 1 : -1;
         else if (!is_inline(tag)) part(line, EDGE);
-    } else if ((is(name, "Text") || is(name, "Code")) && PyUnicode_Check(value) && PyUnicode_GET_LENGTH(value)) {
-        if (described || !*pictures) say(line, value);
-    } else if (!is(name, "InlineHtml") || is_line_end(value)) {
+    } else if (is(name, "Text") || is(name, "Code") || is(name, "InlineHtml")) {
+        if (!PyUnicode_Check(value)) {
+            PyErr_SetString(PyExc_TypeError, "the text of an event is a string");
+            return -1;
+        }
+        if (is(name, "InlineHtml")) {
+            if (is_line_end(value)) part(line, EDGE);
+        } else if (!PyUnicode_GET_LENGTH(value)) {
+            part(line, EDGE);
+        } else if (described || !*pictures) {
+            return say(line, value);
+        }
+    } else {
         part(line, EDGE);
     }
     return 0;
@@ -112,7 +137,8 @@ PyObject *words_of(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_s
         PyErr_SetString(PyExc_TypeError, "words_of takes events, a limit, and whether pictures are described");
         return NULL;
     }
-    int described = PyObject_IsTrue(arguments[2]), pictures = 0, failed = 0;
+    Py_ssize_t pictures = 0;
+    int described = PyObject_IsTrue(arguments[2]), failed = 0;
     if (described < 0 || begin_line(&line, arguments[1]) < 0) return NULL;
     PyObject *event, *events = PyObject_GetIter(arguments[0]);
     while (events && !failed && line.length < line.limit && (event = PyIter_Next(events))) {
@@ -120,7 +146,7 @@ PyObject *words_of(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_s
         Py_DECREF(event);
     }
     Py_XDECREF(events);
-    return end_line(&line);
+    return end_line(&line, PyErr_Occurred() != NULL);
 }
 
 /* ---- plain text, without a parser ---- */
@@ -203,16 +229,18 @@ PyObject *plain_words(PyObject *Py_UNUSED(module), PyObject *const *arguments, P
     }
     Py_ssize_t length = PyUnicode_GET_LENGTH(arguments[0]), place = -1;
     if (begin_line(&line, arguments[1]) < 0) return NULL;
-    Py_ssize_t limit = line.limit++; /* one more shows whether there is more; the buffer has space for it */
+    Py_ssize_t limit = line.limit < length ? line.limit : length;
     Source text = {PyUnicode_KIND(arguments[0]), PyUnicode_DATA(arguments[0]), length / 4 < limit ? length : limit * 4};
-    while (begins_words(&text, place + 1) && !is_full(&line)) {
+    line.limit = limit + 1; /* one more shows whether there is more */
+    int failed = make_room(&line, text.size) < 0;
+    while (!failed && begins_words(&text, place + 1) && !is_full(&line)) {
         if (place >= 0) part(&line, ' ');
         place = say_words(&line, &text, place + 1);
         if (place >= text.size || at(&text, place) != '\n' || at(&text, place - 1) == ' ') break;
     }
     int plain = place >= 0 && (place == length || is_full(&line));
     if (line.length > limit) line.length = limit;
-    PyObject *made = end_line(&line);
+    PyObject *made = end_line(&line, failed);
     if (plain || !made) return made;
     Py_DECREF(made);
     Py_RETURN_NONE;

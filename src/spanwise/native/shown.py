@@ -13,17 +13,24 @@ _INLINE: Final = frozenset({"Emphasis", "Strong", "Strikethrough", "Link"})
 _TEXT: Final = r"[^\\`*_\[\]<>&|~!\n]"
 _CODE: Final = r"(?<!`)`[^`\s](?:[^`\n]*[^`\s])?`(?!`)"
 _LINK: Final = rf"\[(?:(?!\^){_TEXT})*\]\([^()\\<>&\s]*\)"
-_PLAIN: Final = re.compile(rf"(?>(?:(?:\A|(?<! )\n)(?=[^\W\d_]|`|\[)(?>(?:{_TEXT}++|{_CODE}|{_LINK})*))+)")
+_LINE: Final = rf"(?=[^\W\d_]|`|\[)(?>(?:{_TEXT}++|{_CODE}|{_LINK})*)"
+_PLAIN: Final = re.compile(rf"(?>{_LINE}(?:(?<! )\n{_LINE})*)")
 """Lines of one paragraph that all Markdown parsers read alike: plain text, code and links, and no hard break."""
 _MARKS: Final = re.compile(r"`([^`]+)`|\[([^\[\]]*)\]\([^()]*\)")
 
 
 def collapsed(text: str, limit: int) -> str:
     """Collapse white space, and return the first `limit` characters; edges stay, one between two runs of text."""
+    _check_limit(limit)
     visible = _joined(text[: limit * 2])  # mostly that is enough
     if len(visible) < limit and len(text) > limit * 2:
         visible = _joined(text)
     return visible[:limit].rstrip()
+
+
+def _check_limit(limit: int) -> None:
+    if limit < 0:
+        raise ValueError("a line has no negative length")
 
 
 def _joined(text: str) -> str:
@@ -37,6 +44,9 @@ def words_of(events: Iterable[Any], limit: int, described: bool) -> str:
 
     The description of a picture is not visible; it is included only if `described` is set.
     """
+    _check_limit(limit)
+    if limit == 0:
+        return ""
     found: list[str] = []
     value: Any
     pictures, missing = 0, limit  # at least as many characters are still missing
@@ -65,7 +75,8 @@ def plain_words(text: str, limit: int) -> str | None:
 
     Either all of the text must be plain, or its first `limit` visible characters.
     """
-    plain = _PLAIN.match(text, 0, limit * 4)
+    _check_limit(limit)
+    plain = _PLAIN.match(text, 0, min(limit * 4, len(text)))
     if plain is None:
         return None
     source = plain[0]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from spanwise.chunking.pieces import nested
 from spanwise.chunking.proposers import Answers, Estimate, Propose, Proposer, answers_from, estimated
 from spanwise.chunking.settle import settle
-from spanwise.chunking.strategies import DEFAULT_STRATEGY, as_counted, strategy_of
-from spanwise.chunking.strategy import ModelStrategy, Strategy
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, as_counted, strategy_of, with_options
+from spanwise.chunking.strategy import ChunkPlan, ModelStrategy, Strategy, StrategyLike
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Document
 from spanwise.documents.offsets import MEASURES
@@ -31,20 +31,22 @@ class Prepared(NamedTuple):
     strategy: Strategy
 
 
+@with_options
 def chunk(
     document: Document | str | os.PathLike[str],
-    strategy: str | None = None,
+    strategy: str | StrategyLike | None = None,
     tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
     *,
     offsets: Sequence[str] = (),
-    proposer: Proposer | Propose | None = None,
+    proposer: Proposer | Propose | str | None = None,
     **options: Any,
 ) -> Chunks:
     """Return the chunks of a document; a string is read as Markdown first, a `Path` as a file.
 
-    `options` are those of the strategy, by default `structure`. `offsets` may name `"utf8"` and `"utf16"`: the records
-    then give all ranges in bytes and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several
-    documents share, or a function of your own from a `Window` to the numbers of the lines where a topic starts.
+    `strategy` is a name or an object, by default `structure`; `options` are its own. `tokenizer` is a name, the path of
+    a tokenizer.json, or an object. `offsets` may name `"utf8"` and `"utf16"`: the records then give all ranges in bytes
+    and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several documents share, a function of
+    your own from a `Window` to the numbers of the lines where a topic starts, or the name of a plug-in.
     """
     measures = checked_offsets(offsets)
     prepared = prepare(_read(document), strategy, tokenizer, options)
@@ -88,7 +90,7 @@ def checked_offsets(offsets: Sequence[str]) -> tuple[str, ...]:
 
 def prepare(
     document: Document,
-    strategy: str | None,
+    strategy: str | StrategyLike | None,
     tokenizer: str | os.PathLike[str] | Tokenizer,
     options: Mapping[str, Any],
 ) -> Prepared:
@@ -101,7 +103,8 @@ def prepare(
         rule = f"holds a lone surrogate, which is no character, at {error.start}"
         raise UnreadableError("text", rule, hint="spanwise.read_text(text) replaces it") from error
     with collector_paused:
-        return Prepared(ChunkingTask(as_counted(document, chosen), tokens, checked, chosen.leaves_out), chosen)
+        counted, by_first = as_counted(document, chosen), chosen.described_by_first
+        return Prepared(ChunkingTask(counted, tokens, checked, chosen.leaves_out, described_by_first=by_first), chosen)
 
 
 def finish(prepared: Prepared, answers: Answers | None = None, offsets: Sequence[str] = ()) -> Chunks:
@@ -110,6 +113,12 @@ def finish(prepared: Prepared, answers: Answers | None = None, offsets: Sequence
     proposals = answers() if answers is not None else None  # nothing else is kept waiting for them
     with collector_paused:
         plan = strategy.plan(task, proposals) if isinstance(strategy, ModelStrategy) else strategy.plan(task)
+        assert isinstance(plan, ChunkPlan)  # `strategy_of` makes sure of it
         chunks, parent_indices = nested(plan.parents, settle(task, strategy, plan.cores))
-        levels = task.options.max_heading_levels
-        return Chunks(Run(task.document, strategy.name, chunks, offsets, levels, parent_indices, plan.notes))
+        options = task.options
+        run = Run(
+            task.document, strategy.name, chunks, offsets, options.max_heading_levels, parent_indices, plan.notes,
+            tokenizer=task.tokens.tokenizer.name, max_tokens=options.max_tokens,
+            parent_tokens=getattr(options, "parent_tokens", None), traits=strategy.traits,
+        )  # fmt: skip
+        return Chunks(run)

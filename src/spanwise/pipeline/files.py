@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from spanwise.chunking.strategies import strategy_of
-from spanwise.errors import OptionError, did_you_mean
+from spanwise.chunking.proposers import Propose, Proposer
+from spanwise.chunking.strategies import strategy_of, with_options
+from spanwise.chunking.strategy import StrategyLike
 from spanwise.pipeline.chunk import checked_offsets
+from spanwise.pipeline.guard import checked_limits
 from spanwise.pipeline.jobs import Job, checked_workers, proposer_for
-from spanwise.pipeline.process import Chunked, Outcome, process_all
+from spanwise.pipeline.process import DEFAULT_LIMITS, Chunked, Outcome, process_all
 from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
-from spanwise.records.dialects import DEFAULT_PREFIX, DIALECTS, DialectContext, translated
+from spanwise.records.columns import columns_of
+from spanwise.records.dialects import DEFAULT_PREFIX, DialectContext, translated
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
 from spanwise.sources.listing import Listing, Source
@@ -27,39 +31,60 @@ class LineEncoder:
 
     dialect: str | None = None
     prefix: str = DEFAULT_PREFIX
+    fields: tuple[str, ...] | None = None
+    """Those that are kept, in order; None: all."""
 
     def __call__(self, chunked: Chunked) -> bytes:
         """Return the lines."""
         run = chunked.run
-        if self.dialect is None:
-            return json_lines(records_of(run), chunked.job.item.name)
-        context = DialectContext(run.document, heading_levels=run.heading_levels, prefix=self.prefix)
-        return json_lines(translated(records_of(run), self.dialect, context), chunked.job.item.name)
+        records = records_of(run)
+        if self.dialect is not None:
+            context = DialectContext(run.document, heading_levels=run.heading_levels, prefix=self.prefix)
+            records = translated(records, self.dialect, context)
+        if (names := self.fields) is not None:
+            records = ({name: record[name] for name in names} for record in records)
+        return json_lines(records, chunked.job.item.name)
 
 
+@with_options
 def chunk_files(
     sources: Source | Iterable[Source],
-    strategy: str | None = None,
+    strategy: str | StrategyLike | None = None,
     tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
     *,
     dialect: str | None = None,
     offsets: Sequence[str] = (),
+    proposer: Proposer | Propose | str | None = None,
+    fields: Sequence[str] | None = None,
+    texts: str | None = None,
     jobs: int = 1,
+    file_timeout: float = DEFAULT_LIMITS.seconds,
+    file_memory: int = DEFAULT_LIMITS.megabytes,
+    follow_links: bool = False,
     **options: Any,
 ) -> Iterator[Outcome[bytes]]:
     """Chunk files, folders and documents, and yield an outcome for each, in order: JSON lines, or an error.
 
-    `jobs` is the number of processes. `options` are those of the strategy. What fails does not stop the rest.
+    `fields` are the names of those that are kept of each record, in order; or `texts` is `core`, `full` or `embedding`,
+    and the other texts are left out. `jobs` is the number of processes that read. `options` are those of the strategy;
+    `strategy`, `tokenizer` and `proposer` are as in `chunk`. What fails does not stop the rest: a file may take
+    `file_timeout` seconds and `file_memory` megabytes; 0 means no limit. Links that leave a folder are passed over
+    unless `follow_links` is true.
     """
-    settings = settings_from(strategy, tokenizer, options)
-    if dialect is not None and dialect not in DIALECTS:
-        raise OptionError("dialect", "is not known", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
-    listing, measures = Listing(sources, has_reader), checked_offsets(offsets)
+    settings = settings_from(strategy, tokenizer, options, proposer=proposer)
+    listing, measures = Listing(sources, has_reader, follow_links=follow_links), checked_offsets(offsets)
+    columns = columns_of(dialect, measures, fields, texts)
     found = (Job(item, settings, offsets=measures) for item in listing)
-    return _outcomes(found, LineEncoder(dialect), checked_workers(jobs), strategy_of(settings.strategy).asks_model)
+    run = partial(
+        process_all,
+        encode=LineEncoder(dialect, fields=columns.fields),
+        workers=checked_workers(jobs),
+        limits=checked_limits(file_timeout, file_memory),
+    )
+    return _asking(found, run) if strategy_of(settings.strategy).asks_model else run(found)
 
 
-def _outcomes(jobs: Iterable[Job], encode: LineEncoder, workers: int, asks_model: bool) -> Iterator[Outcome[bytes]]:
-    listed = list(jobs) if asks_model else jobs
-    with proposer_for(listed if asks_model else ()) as proposer:
-        yield from process_all(listed, encode, workers, proposer)
+def _asking(jobs: Iterable[Job], run: Callable[..., Iterator[Outcome[bytes]]]) -> Iterator[Outcome[bytes]]:
+    listed = list(jobs)
+    with proposer_for(listed) as proposer:
+        yield from run(listed, proposer=proposer)

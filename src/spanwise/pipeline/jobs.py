@@ -9,15 +9,26 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from spanwise.chunking.proposers import Proposer, endpoint_options
+from spanwise.chunking.proposers import Proposer, endpoint_options, proposer_of, refuse_endpoint
 from spanwise.chunking.strategies import strategy_of
 from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS
 from spanwise.errors import OptionError
-from spanwise.pipeline.settings import Config, Layer, Settings, check_metadata, in_force, settings_of, with_extra
+from spanwise.pipeline.settings import (
+    Config,
+    Layer,
+    Settings,
+    check_metadata,
+    check_tokenizer,
+    in_force,
+    settings_of,
+    with_extra,
+)
 from spanwise.readers import ReadOptions
 from spanwise.sources.item import FileItem, SourceItem
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
+NO_CALLS: Final = ("max_calls", 0)
+"""The option that keeps `smart` from asking anyone."""
 _IDENTIFYING: Final = ("document_id", "source_url", "file_path", "page_id")
 
 
@@ -36,7 +47,7 @@ class Job(NamedTuple):
 
     def __repr__(self) -> str:
         """Show the item and the strategy: settings and passwords may be secret."""
-        return f"Job({self.item.name!r}, {self.settings.strategy!r})"
+        return f"Job({self.item.name!r}, {self.settings.strategy_name!r})"
 
     def without_data(self) -> Job:
         """Return the same job without its bytes or document, which outcomes don't need."""
@@ -64,6 +75,7 @@ def jobs_of(
         key = tuple(layer.origin for layer in own)
         if key not in known:  # equal settings are checked once
             known[key] = with_checked_extra(settings_of(in_force([*own, *layers])))
+            check_tokenizer(known[key].tokenizer)
         jobs.append(Job(item, known[key], reading, offsets))
     _refuse_shared_metadata(jobs)
     return jobs
@@ -101,6 +113,12 @@ def workers_for(wanted: int, jobs: Sequence[Job]) -> int:
 def proposer_for(jobs: Iterable[Job]) -> Iterator[Proposer | None]:
     """Open one proposer for all jobs that need one; raise OptionError before any work if it can't be asked."""
     settings = {id(job.settings): job.settings for job in jobs if job.asks_model}
+    own = next((one.proposer for one in settings.values() if one.proposer is not None), None)
+    if own is not None:
+        for one in settings.values():
+            refuse_endpoint({name: value for name, value in one.options.items() if (name, value) != NO_CALLS})
+        yield proposer_of(own)
+        return
     asking = [endpoint_options(one.options) for one in settings.values()]
     if not asking:
         yield None

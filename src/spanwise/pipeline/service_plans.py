@@ -60,4 +60,4 @@ def plan(
     wanted = name if name is not None else tenants_plan(read, str(tenant))
     layer = plan_layer(read, wanted)
     settings = settings_of(in_force([*Config(read.path, read.general).layers(None), layer]))
-    return ServicePlan(wanted, settings.strategy, str(settings.tokenizer), settings.options)
+    return ServicePlan(wanted, settings.strategy_name, str(settings.tokenizer), settings.options)

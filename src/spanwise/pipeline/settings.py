@@ -2,6 +2,7 @@
 
     [tool.spanwise] in pyproject.toml, or spanwise.toml
     strategy = "structure"           # any key here holds for all files
+    store = "docs.db"                # relative to the config file; postgresql://... as well
     max_tokens = 512
     [[files]]
     glob = "notes/**"                # what follows holds for files that match; the last entry with a key wins
@@ -29,18 +30,23 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
-from spanwise.chunking.strategies import DEFAULT_STRATEGY, STRATEGIES, strategy_of
+from spanwise.chunking.proposers import check_proposer
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, STRATEGIES, plugin_strategies, strategy_of
+from spanwise.chunking.strategy import Strategy, StrategyLike
 from spanwise.documents.document import Metadata
 from spanwise.errors import OptionError, did_you_mean
-from spanwise.options import check_value, options_of
+from spanwise.opening import read_file_bytes
+from spanwise.options import check_value, options_of, typed
 from spanwise.records.dialects import DIALECTS
 from spanwise.retrieval.weights import weights_of
-from spanwise.sources.folder import check_patterns
-from spanwise.text.tokens import TOKENIZERS, Tokenizer, tokenizer_of
+from spanwise.sources.ignoring import Patterns, Rules, check_patterns, given_rules
+from spanwise.text.tokens import Tokenizer, built_in, is_plugin, tokenizer_of
 
 CONFIG_NAMES: Final = ("spanwise.toml", "pyproject.toml")
 _DEFAULTS: Final = {"strategy": DEFAULT_STRATEGY, "tokenizer": "cl100k"}
 _LISTS: Final = ("include", "exclude")
+_MOST_BYTES: Final = 1 << 20  # of a config file
+_OF_COMMANDS: Final = ("dialect", "store", "proposer")  # settings of a whole run
 _TABLES: Final = ("files", "search", "plans", "tenants")
 DEFAULT_PLANS: Final[Mapping[str, Mapping[str, Any]]] = {
     "free": {"strategy": "fixed"},
@@ -68,10 +74,16 @@ class Value(NamedTuple):
 class Settings:
     """The settings in force for one file."""
 
-    strategy: str
+    strategy: str | Strategy
     tokenizer: str | Tokenizer
     options: Mapping[str, Any] = field(repr=False)  # those that were given; the strategy has the defaults
     metadata: Mapping[str, Any]
+    proposer: Any = None  # a name, or what answers in place of the endpoint
+
+    @property
+    def strategy_name(self) -> str:
+        """The name of the strategy, as records have it."""
+        return self.strategy if isinstance(self.strategy, str) else self.strategy.name
 
 
 @dataclass(frozen=True)
@@ -129,8 +141,19 @@ def tenants_plan(config: Config, tenant: str) -> str:
 
 @cache
 def declared_options() -> dict[str, Field[Any]]:
-    """Return the options of all strategies by name, each with one of its declarations."""
+    """Return the options of all built-in strategies by name, each with one of its declarations."""
     return {item.name: item for strategy in STRATEGIES.values() for item in fields(strategy.options)}
+
+
+def declarations() -> dict[str, list[Field[Any]]]:
+    """Return the options of all strategies by name, those of plug-ins too, each with all that declare it otherwise."""
+    found = {name: [item] for name, item in declared_options().items()}
+    for strategy in plugin_strategies().values():
+        for item in fields(strategy.options) if isinstance(strategy, Strategy) else ():
+            known = found.setdefault(item.name, [])
+            if all(item.metadata != one.metadata for one in known):
+                known.append(item)
+    return found
 
 
 def find_config(start: Path) -> Path | None:
@@ -140,6 +163,8 @@ def find_config(start: Path) -> Path | None:
             path = folder / name
             if path.is_file() and (name == CONFIG_NAMES[0] or "spanwise" in _table(_loaded(path), "tool")):
                 return path
+            if name == CONFIG_NAMES[0] and path.exists() and not path.is_dir():
+                raise OptionError(_short(path), "is no ordinary file", hint="remove it, or say --config FILE")
     return None
 
 
@@ -160,7 +185,7 @@ def load_config(path: Path) -> Config:
     general = {key: value for key, value in data.items() if key not in _TABLES}
     config = Config(
         path,
-        _checked(general, name, path.parent, ("dialect", *_LISTS)),
+        _checked(general, name, path.parent, (*_OF_COMMANDS, *_LISTS)),
         [_checked(entry, name, path.parent, ("glob",)) for entry in entries],
         _checked_weights(_table_in(data, "search", name), name),
         _checked_plans(_table_in(data, "plans", name), name, path.parent),
@@ -202,13 +227,15 @@ def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
     stack = [Layer("default", _DEFAULTS), *layers]
     chosen = max(index for index, layer in enumerate(stack) if "strategy" in layer.values)
     strategy = strategy_of(stack[chosen].values["strategy"])
-    known = {item.name for item in fields(strategy.options)}
+    known = {item.name: item for item in fields(strategy.options)}
     given: dict[str, Value] = {}
     for index, layer in enumerate(stack):
         for name, value in layer.values.items():
             if name == "meta":
                 given |= {f"meta.{key}": Value(one, layer.origin) for key, one in value.items()}
-            elif name in _DEFAULTS or name in _LISTS or name == "dialect" or name in known:
+            elif name in known:
+                given[name] = Value(typed(known[name], value), layer.origin)
+            elif name in _DEFAULTS or name in _LISTS or name in _OF_COMMANDS:
                 given[name] = Value(value, layer.origin)
             elif index >= chosen:
                 owning = (key for key, one in STRATEGIES.items() if name in one.options.__dataclass_fields__)
@@ -219,32 +246,43 @@ def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
 
 
 def settings_from(
-    strategy: str | None,
+    strategy: str | StrategyLike | None,
     tokenizer: str | os.PathLike[str] | Tokenizer,
     options: Mapping[str, Any],
     metadata: Mapping[str, Any] | None = None,
+    proposer: Any = None,
 ) -> Settings:
     """Return settings for all documents of a call; raise OptionError for an option that the strategy doesn't have."""
-    name = DEFAULT_STRATEGY if strategy is None else strategy
-    options_of(strategy_of(name).options, options)
+    found = strategy_of(DEFAULT_STRATEGY if strategy is None else strategy)
+    options_of(found.options, options)
+    if proposer is not None and not found.asks_model:
+        raise OptionError("proposer", f"is not for the strategy {found.name}", hint="it is one of smart")
     chosen = os.fspath(tokenizer) if isinstance(tokenizer, os.PathLike) else tokenizer
-    if not isinstance(chosen, str) or chosen not in TOKENIZERS:
-        tokenizer_of(chosen)  # a wrong one is reported once, not for every document
-    return Settings(name, chosen, dict(options), dict(metadata or {}))
+    check_tokenizer(chosen)
+    name = strategy if isinstance(strategy, str) else found if strategy is not None else DEFAULT_STRATEGY
+    return Settings(name, chosen, dict(options), dict(metadata or {}), proposer)
+
+
+def check_tokenizer(tokenizer: str | Tokenizer) -> None:
+    """Raise OptionError if it can't be used: once, before any work. One that is built in needs no loading for that."""
+    if not built_in(tokenizer):
+        tokenizer_of(tokenizer)
 
 
 def settings_of(given: Mapping[str, Value]) -> Settings:
     """Return the settings for reading and chunking a file; raise OptionError if options contradict each other."""
-    strategy = given["strategy"].value
-    options = {name: one.value for name, one in given.items() if name in declared_options()}
-    options_of(strategy_of(strategy).options, options)
+    found = strategy_of(given["strategy"].value)
+    known = found.options.__dataclass_fields__
+    options = {name: one.value for name, one in given.items() if name in known}
+    options_of(found.options, options)
     metadata = {name[5:]: one.value for name, one in given.items() if name.startswith("meta.")}
-    return Settings(strategy, given["tokenizer"].value, options, metadata)
+    proposer = given["proposer"].value if "proposer" in given and found.asks_model else None
+    return Settings(given["strategy"].value, given["tokenizer"].value, options, metadata, proposer)
 
 
 def _loaded(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(read_file_bytes(path, most=_MOST_BYTES).decode("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         rule = f"can't be opened ({getattr(error, 'strerror', None) or error})"
         raise OptionError(_short(path), rule) from error
@@ -259,10 +297,10 @@ def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _checked(values: dict[str, Any], name: str, folder: Path, more: Sequence[str]) -> dict[str, Any]:
-    """Raise OptionError for unknown keys and wrong values; a tokenizer's path is relative to the config file."""
+    """Raise OptionError for unknown keys and wrong values; paths are relative to the config file."""
     keys = {*_DEFAULTS, "meta", *more, *declared_options()}
     for key in values:
-        if key not in keys:
+        if key not in keys and key not in (keys := keys | declarations().keys()):
             raise OptionError(key, f"in {name} is not a setting", hint=did_you_mean(key, keys))
     for key, value in values.items():
         _check_shape(key, value, name)
@@ -270,8 +308,10 @@ def _checked(values: dict[str, Any], name: str, folder: Path, more: Sequence[str
             _check_setting(key, value)
     found = values | ({"meta": _metadata(values["meta"])} if "meta" in values else {})
     tokenizer = values.get("tokenizer")
-    if isinstance(tokenizer, str) and tokenizer not in TOKENIZERS:
+    if isinstance(tokenizer, str) and not built_in(tokenizer) and not is_plugin(tokenizer):
         found["tokenizer"] = (folder / tokenizer).as_posix()
+    if "://" not in values.get("store", "://"):
+        found["store"] = _short(folder / values["store"])
     return found
 
 
@@ -300,18 +340,47 @@ def _check_shape(key: str, value: Any, name: str) -> None:
 
 
 def _check_setting(key: str, value: Any) -> None:
-    if key in declared_options():
-        check_value(declared_options()[key], value)
-    elif key == "strategy":
-        strategy_of(value)
+    if key == "strategy":
+        strategy_of(_name(key, value))
     elif key in _LISTS:
         check_patterns(value)
     elif key == "dialect" and (not isinstance(value, str) or value not in DIALECTS):
         raise OptionError(key, "is not known", value=value, hint=did_you_mean(str(value), DIALECTS))
-    elif key == "tokenizer" and not isinstance(value, str):
+    elif key in {"tokenizer", "store"} and not (isinstance(value, str) and value):
         raise OptionError(key, "must be a name or a path", value=value)
     elif key == "meta":
         check_metadata(_metadata(value))
+    elif key == "proposer":
+        check_proposer(_name(key, value))
+    elif key in declared_options() or key in declarations():
+        _check_option(key, value)
+
+
+def _name(key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise OptionError(key, "must be a name", value=value)
+    return value
+
+
+def _check_option(name: str, value: Any) -> None:
+    """Raise OptionError for a value that no strategy takes; a plug-in may declare an option of another otherwise."""
+    wrong: OptionError | None = None
+    for item in _declared_as(name):
+        try:
+            check_value(item, value)
+        except OptionError as error:
+            wrong = wrong or error
+        else:
+            return
+    if wrong:
+        raise wrong
+
+
+def _declared_as(name: str) -> Iterator[Field[Any]]:
+    """Yield the declarations of an option; plug-ins are loaded only if that of a built-in strategy isn't enough."""
+    if name in declared_options():
+        yield declared_options()[name]
+    yield from declarations().get(name, ())
 
 
 def _metadata(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -349,14 +418,12 @@ def _check_patterns(lines: list[str], key: str, name: str) -> None:
 
 def _matches(pattern: str, folder: Path, file: str) -> bool:
     path = PurePath(os.path.relpath(Path(file).absolute(), folder)).as_posix()
-    return not path.startswith("../") and bool(_compiled(pattern).match_file(path))
+    return not path.startswith("../") and _compiled(pattern).includes(f"/{path}")
 
 
 @cache
-def _compiled(pattern: str) -> Any:
-    import pathspec
-
-    return pathspec.GitIgnoreSpec.from_lines([pattern])
+def _compiled(pattern: str) -> Rules:
+    return given_rules(Patterns((pattern,)), "/")
 
 
 def _short(path: Path) -> str:

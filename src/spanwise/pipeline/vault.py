@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from spanwise.documents.document import Document, Link
 from spanwise.errors import SpanwiseError, UnreadableError
-from spanwise.readers import read
+from spanwise.readers import load, read_bytes
 from spanwise.readers.markdown.notes import block_ids
 from spanwise.sources.folder import find_files
 
@@ -155,13 +155,14 @@ def read_vault(folder: str | os.PathLike[str], **metadata: Any) -> Vault:
     if not top.is_dir():
         raise UnreadableError(str(folder), "is not a folder")
     found = find_files([str(top)], known=lambda _: True)
-    paths = {Path(file).relative_to(top).as_posix(): file for file in found.files}
-    notes = {path: file for path, file in paths.items() if PurePosixPath(path).suffix.lower() in _NOTES}
+    paths = {Path(item.path).relative_to(top).as_posix(): item for item in found.items()}
+    notes = {path: item for path, item in paths.items() if PurePosixPath(path).suffix.lower() in _NOTES}
     documents: dict[str, Document] = {}
     failed: list[SpanwiseError] = [*found.failed]
-    for path, file in notes.items():
+    for path, item in notes.items():
         try:
-            documents[path] = read(file, **{"file_path": path, **metadata})
+            data, found_format = load(item.name, item.fetch, None)
+            documents[path] = read_bytes(data, item.name, found_format, {"file_path": path, **metadata})
         except UnreadableError as error:
             failed.append(error)
     return Vault(documents, frozenset(paths) - frozenset(documents), tuple(failed))

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path, PurePath
+from functools import partial
+from importlib.util import find_spec
+from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import Document, LeftOut, Metadata, derived_document_id
-from spanwise.errors import OptionError, SpanwiseError, UnreadableError, did_you_mean
+from spanwise.errors import MissingExtraError, OptionError, SpanwiseError, UnreadableError, did_you_mean
 from spanwise.native.gc_pause import collector_paused
+from spanwise.opening import path_text, read_file_bytes
 from spanwise.readers.builder import ReadResult
 from spanwise.readers.encodings import cleaned, decoded
 from spanwise.readers.markdown.reader import read_markdown
 from spanwise.readers.pages import read_paged
 from spanwise.readers.plain import read_plain
+from spanwise.readers.plugin_reader import (
+    Reader,
+    broken_readers,
+    identity,
+    plugin_formats,
+    plugin_origin,
+    plugin_reader,
+    plugin_suffixes,
+)
 
 
 class ReadOptions(NamedTuple):
@@ -57,12 +69,14 @@ EXTENSIONS: Final = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     "": "text",
 }
+_NEEDED: Final = {"pdf": ("pypdfium2", "pdf"), "html": ("selectolax", "html"), "confluence": ("lxml", "confluence")}
+"""What the readers of some formats import, and the extra that has it."""
 
 
 def read(
     path: str | os.PathLike[str],
     *,
-    format: str | None = None,
+    format: str | Reader | None = None,
     password: str | None = None,
     figures: str | os.PathLike[str] | None = None,
     keep_all: bool = False,
@@ -70,13 +84,14 @@ def read(
 ) -> Document:
     """Read a file. Its extension decides the format unless `format` is given; `metadata` overrides what is found.
 
+    `format` is a name, or an object that reads: see `Reader`.
     `password` opens an encrypted PDF. `figures` names a folder that the figures of a PDF are written to.
     With `keep_all` a web page keeps its navigation, banners and all else that is not its main content.
     """
     return read_file(path, format, metadata, ReadOptions(password, figures, keep_all))
 
 
-def read_text(text: str, format: str = "markdown", *, keep_all: bool = False, **metadata: Any) -> Document:
+def read_text(text: str, format: str | Reader = "markdown", *, keep_all: bool = False, **metadata: Any) -> Document:
     """Read a string: Markdown, plain text, HTML or a page of Confluence; `keep_all` is as for `read`."""
     return read_string(text, format, metadata, options=ReadOptions(keep_all=keep_all))
 
@@ -87,30 +102,31 @@ def read_pages(pages: Iterable[str], *, format: str = "text", **metadata: Any) -
 
 
 def read_file(
-    path: str | os.PathLike[str], format: str | None, metadata: Mapping[str, Any], options: ReadOptions = _DEFAULTS
+    path: str | os.PathLike[str],
+    format: str | Reader | None,
+    metadata: Mapping[str, Any],
+    options: ReadOptions = _DEFAULTS,
 ) -> Document:
     """Read a file; its extension decides the format unless `format` is given."""
     if not isinstance(path, str | os.PathLike):
         raise UnreadableError("path", "must be a string or a path", value=path)
-    file = Path(path)
-    # a name on disk may be no text; two that differ must not become one
-    name = file.as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    data, found = load(name, file.read_bytes, format)
+    name = path_text(path)
+    data, found = load(name, partial(read_file_bytes, path), format)
     return read_bytes(data, name, found, {"file_path": name, **metadata}, options)
 
 
-def load(name: str, fetch: Callable[[], bytes], format: str | None) -> tuple[bytes, str]:
+def load(name: str, fetch: Callable[[], bytes], format: str | Reader | None) -> tuple[bytes, str | Reader]:
     """Fetch the bytes of a file, once, and decide its format: the given one, else by its extension and its bytes."""
     suffix = PurePath(name).suffix.lower()
-    if format is None and suffix not in EXTENSIONS and suffix not in _CONFLUENCE_SUFFIXES:
-        raise _unknown_extension(name)
+    is_known = suffix in EXTENSIONS or suffix in _CONFLUENCE_SUFFIXES
+    found = _plugin_format(name, suffix) if format is None and not is_known else format
     try:
         data = fetch()
     except (MemoryError, SpanwiseError):
         raise
     except Exception as error:  # a source of the user's own may raise anything
         raise UnreadableError(name, f"can't be opened ({getattr(error, 'strerror', None) or error})") from error
-    return data, format or _format_of(name, suffix, data)
+    return data, found or _format_of(name, suffix, data)
 
 
 def _format_of(name: str, suffix: str, data: bytes) -> str:
@@ -119,9 +135,8 @@ def _format_of(name: str, suffix: str, data: bytes) -> str:
         from spanwise.readers.confluence.detection import looks_exported, looks_stored
 
         text = data.decode("utf-8", "replace")
-        if not (looks_stored(text) if suffix == ".xml" else looks_exported(text)):
-            raise _unknown_extension(name)
-        return "confluence"
+        is_confluence = looks_stored(text) if suffix == ".xml" else looks_exported(text)
+        return "confluence" if is_confluence else _plugin_format(name, suffix)
     if data.startswith(_PDF):
         return "pdf"
     if EXTENSIONS[suffix] == "html":
@@ -132,8 +147,45 @@ def _format_of(name: str, suffix: str, data: bytes) -> str:
 
 
 def has_reader(path: str) -> bool:
-    """Whether a file's extension is one that a reader takes."""
-    return PurePath(path).suffix.lower() in EXTENSIONS
+    """Whether a file's extension is one that a reader takes; a plug-in may be one."""
+    suffix = PurePath(path).suffix.lower()
+    return suffix in EXTENSIONS or suffix in plugin_suffixes()
+
+
+def _plugin_format(name: str, suffix: str) -> str:
+    """Return the name of the plug-in that takes an extension; raise UnreadableError if none does, or several."""
+    found = plugin_suffixes().get(suffix, ())
+    if not found:
+        raise _unknown_extension(name)
+    if len(found) > 1:
+        raise UnreadableError(name, f"could be read by {' and '.join(found)}", hint=f"say its format: {found[0]}")
+    return found[0]
+
+
+def known_suffixes() -> list[str]:
+    """Return the extensions that readers take."""
+    return sorted({*filter(None, EXTENSIONS), *plugin_suffixes()})
+
+
+def input_formats() -> tuple[str, ...]:
+    """Return the names of all formats, those of plug-ins last."""
+    return (*INPUTS, *plugin_formats(INPUTS))
+
+
+def reader_origin(name: str, format: str | Reader | None) -> str:
+    """Return the package and version of the plug-in that reads a file; "" if none does."""
+    suffix = PurePath(name).suffix.lower()
+    is_built_in = suffix in EXTENSIONS if format is None else format in INPUTS
+    return "" if is_built_in else plugin_origin(suffix, format)
+
+
+def missing_extra(name: str, format: str | Reader | None = None) -> MissingExtraError | None:
+    """Return the error that reading a file will raise for lack of an extra, known from its format or extension."""
+    known = format or EXTENSIONS.get(PurePath(name).suffix.lower(), "")
+    module, extra = _NEEDED.get(known, ("", "")) if isinstance(known, str) else ("", "")
+    if not module or find_spec(module):
+        return None
+    return MissingExtraError(module, f"is needed to read {name}", hint=f'pip install "spanwise[{extra}]"')
 
 
 def piped_format(data: bytes) -> str:
@@ -142,15 +194,20 @@ def piped_format(data: bytes) -> str:
 
 
 def _unknown_extension(name: str) -> UnreadableError:
-    endings = ", ".join(sorted(filter(None, EXTENSIONS)))
-    hint = f"known: {endings}; if it is one of these under another name, say its format: {' or '.join(INPUTS)}"
+    endings, formats = ", ".join(known_suffixes()), " or ".join(input_formats())
+    hint = f"known: {endings}; if it is one of these under another name, say its format: {formats}"
+    if broken := broken_readers():
+        hint += f"; not loaded: {'; '.join(broken)}"
     return UnreadableError(name, "has an extension that no reader knows", hint=hint)
 
 
 def read_bytes(
-    data: bytes, name: str, format: str, metadata: Mapping[str, Any], options: ReadOptions = _DEFAULTS
+    data: bytes, name: str, format: str | Reader, metadata: Mapping[str, Any], options: ReadOptions = _DEFAULTS
 ) -> Document:
     """Read the bytes of a file."""
+    if reader := plugin_reader(format, INPUTS):
+        return reader.document(data, name, metadata)
+    assert isinstance(format, str)  # an object would be a plug-in
     if format == "pdf":
         from spanwise.readers.pdf import read_pdf
 
@@ -163,20 +220,25 @@ def read_bytes(
 
 def read_string(
     text: str,
-    format: str,
+    format: str | Reader,
     metadata: Mapping[str, Any],
     left_out: tuple[LeftOut, ...] = (),
     options: ReadOptions = _DEFAULTS,
 ) -> Document:
-    """Read a text of a named format; `left_out` is what decoding has left out of it."""
+    """Read a text of a named format; `left_out` is what decoding has left out of it. A plug-in gets it as UTF-8."""
     if format in INPUTS and format not in FORMATS:
         raise OptionError("format", "is read from a file, not from a string", value=format, hint="spanwise.read(path)")
-    if not isinstance(format, str) or format not in FORMATS:
-        raise OptionError("format", "is not a known format", value=format, hint=did_you_mean(str(format), FORMATS))
+    reader = plugin_reader(format, INPUTS)
+    if not reader and (not isinstance(format, str) or format not in FORMATS):
+        known = (*FORMATS, *plugin_formats(INPUTS))
+        raise OptionError("format", "is not a known format", value=format, hint=did_you_mean(str(format), known))
     if not isinstance(text, str):
         hint = "decode bytes first, or use spanwise.read(path)"
         raise UnreadableError("text", "must be a string", value=type(text).__name__, hint=hint)
     clean, replaced = cleaned(text)
+    if reader:
+        return reader.document(clean.encode(), "text", metadata)
+    assert isinstance(format, str)  # an object would be a plug-in
     with collector_paused:
         result = FORMATS[format](clean, options)
     if left_out or replaced:
@@ -194,12 +256,7 @@ def _document(result: ReadResult, format: str, metadata: Mapping[str, Any]) -> D
     if not known.get("document_id") and not known.get("source_url") and not known.get("file_path"):
         known["document_id"] = own.get("id", "")  # the one it states itself, as it has no source
     if not known.get("document_id"):
-        known["document_id"] = derived_document_id(_identity(known, metadata), result.text)
+        known["document_id"] = derived_document_id(identity(known, metadata), result.text)
     starts = result.link_starts if metadata.get("links") is None else ()
     checked = Metadata.of(known)
     return Document(result.text, result.blocks, result.pages, checked, result.left_out, starts, result.visible)
-
-
-def _identity(known: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a document's id is derived from: an address that only the page itself states may be that of many."""
-    return known if given.get("source_url") or not known.get("file_path") else {**known, "source_url": None}

@@ -34,12 +34,17 @@ def decoded(data: bytes, name: str) -> tuple[str, tuple[LeftOut, ...]]:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         if b"\x00" in data:
-            raise UnreadableError(name, "looks like a binary file, not like text") from None
+            raise _binary(name) from None
         declared = _declared(data)
         return _guessed(data, name) if declared is None else (declared, ())
     if text.count("\x00") > len(text) * _BINARY_SHARE:
-        raise UnreadableError(name, "looks like a binary file, not like text")
+        raise _binary(name)
     return text, ()
+
+
+def _binary(name: str) -> UnreadableError:
+    hint = "leave it out; if it is text, save it as UTF-8"
+    return UnreadableError(name, "looks like a binary file, not like text", hint=hint)
 
 
 def cleaned(text: str, base: int = 0) -> tuple[str, tuple[LeftOut, ...]]:

@@ -5,14 +5,20 @@ A chunk is a list of ranges, never a copied string: its texts are put together o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spanwise.chunking.pieces import Piece, SettledChunk, core_pieces, rendered
-from spanwise.documents.document import Block, Document
+from spanwise.documents.document import Block, Document, Metadata
+from spanwise.records.frames import frame_of, polars_frame_of, record_schema, table_of
 from spanwise.records.ids import sha256
 from spanwise.records.links.navigation import navigation_of
-from spanwise.records.record import block_id, blocks_in, chunk_type, core_blocks, record_of
+from spanwise.records.record import block_id, blocks_in, chunk_type, core_blocks, plain_core, record_of, records_of
 from spanwise.records.run import Run
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
 
 
 class Chunk:
@@ -84,6 +90,16 @@ class Chunk:
         return self._settled.token_count
 
     @property
+    def tokenizer(self) -> str:
+        """The name of the tokenizer that counted it."""
+        return self._run.tokenizer
+
+    @property
+    def max_tokens(self) -> int | None:
+        """The limit of `token_count` that was in force; None without one."""
+        return self._run.limit(self.chunk_index)
+
+    @property
     def oversize(self) -> bool:
         """Whether it is a figure over the limit."""
         return self._settled.oversize
@@ -141,13 +157,13 @@ class Chunk:
 
     @property
     def headings_path(self) -> tuple[str, ...]:
-        """The headings above the first core block, outermost first."""
-        return self._first_block.headings_path
+        """The headings above the first core block that is none, outermost first."""
+        return self._run.describing_block(self.chunk_index).headings_path
 
     @property
     def section_type(self) -> str | None:
-        """The section type of the first core block."""
-        return self._first_block.section_type
+        """The section type of the first core block that is no heading."""
+        return self._run.describing_block(self.chunk_index).section_type
 
     @property
     def block_id(self) -> str | None:
@@ -168,6 +184,11 @@ class Chunk:
     def normalized_text(self) -> str:
         """The core: the text to display; no character is in the cores of two neighbours."""
         return rendered(self.document.text, core_pieces(self._settled.all_pieces))
+
+    @property
+    def plain_text(self) -> str:
+        """The core as a page shows it: no marks of Markdown, no addresses of links and pictures."""
+        return plain_core(self._run, self._settled)
 
     @property
     def full_text(self) -> str:
@@ -216,9 +237,9 @@ class Chunk:
         return navigation_of(self.document, self._first_block, self.normalized_text, link)
 
     @property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> Metadata:
         """The document's metadata; of its links only those in this chunk."""
-        return self._run.metadata(self.chunk_index)
+        return self._run.chunk_metadata(self.chunk_index)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record: every field, ready for JSON."""
@@ -252,3 +273,15 @@ class Chunks(tuple[Chunk, ...]):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as the run."""
         return Chunks, (self.run,)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """Return the records as an Arrow table; its columns are the same for all chunks, and for none."""
+        return table_of(records_of(self.run), record_schema(self.run.offsets))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return the records as a pandas frame."""
+        return frame_of(self.to_arrow())
+
+    def to_polars(self) -> polars.DataFrame:
+        """Return the records as a polars frame."""
+        return polars_frame_of(self.to_arrow())

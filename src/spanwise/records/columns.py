@@ -1,76 +1,96 @@
-"""The columns of a Parquet file, for Spanwise's own records and for each dialect."""
+"""The columns of a file of records: those of Spanwise's own, or of a dialect, all or some of them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.records.dialects import FIELDS_OF
+from spanwise.errors import OptionError, did_you_mean
+from spanwise.records.dialects import DIALECTS, field_names
+from spanwise.records.frames import SHAPES, record_schema, schema_from
+from spanwise.records.record import FIELDS
 
 if TYPE_CHECKING:
     import pyarrow
 
-_TEXT, _NUMBER, _FLAG, _TEXTS, _NUMBERS = "text", "number", "flag", "texts", "numbers"
-_PIECES: Final = [{"start": _NUMBER, "end": _NUMBER, "role": _TEXT, "joiner": _TEXT}]
-_HIGHLIGHT: Final = {"text_fragment": _TEXT, "block_type": _TEXT, "text_offset": _NUMBER}
-_NAVIGATION: Final = {
-    "url": _TEXT, "xpath_start": _TEXT, "css_selector_start": _TEXT, "text_offset_start": _NUMBER,
-    "text_length": _NUMBER, "highlight_metadata": _HIGHLIGHT,
-}  # fmt: skip
-_LINKS: Final = [{"target": _TEXT, "text": _TEXT, "heading": _TEXT, "block_id": _TEXT}]
-_DOCUMENT: Final[dict[str, Any]] = {
-    "document_id": _TEXT, "tenant_id": _TEXT, "source_type": _TEXT, "source_url": _TEXT, "file_path": _TEXT,
-    "title": _TEXT, "author": _TEXT, "updated_at": _TEXT, "labels": _TEXTS, "space_key": _TEXT, "page_id": _TEXT,
-    "page_version": _NUMBER, "language": _TEXT, "links": _LINKS, "extra": "json",
-}  # fmt: skip
-_SHAPES: Final[dict[str, Any]] = {
+TEXTS: Final[dict[str, tuple[str, ...]]] = {
+    "core": tuple(name for name in ("normalized_text", "plain_text") if name in FIELDS),
+    "full": ("full_text",),
+    "embedding": ("embedding_text",),
+}
+"""The texts of a record by the name under which `--texts` keeps them."""
+ALL_TEXTS: Final = "all"
+_DIALECT_SHAPES: Final[dict[str, Any]] = {
     **dict.fromkeys((
-        "chunk_index", "char_start", "char_end", "block_start_idx", "block_end_idx", "page_start", "page_end",
-        "token_count", "token_estimate", "page_version", "text_length", "index", "chunkIndex", "startOffset",
-        "endOffset", "page_num", "utf8_start", "utf8_end", "utf16_start", "utf16_end",
-    ), _NUMBER),
-    **dict.fromkeys((
-        "block_indices", "core_block_indices", "overlap_prev_block_indices", "overlap_next_block_indices",
-    ), _NUMBERS),
-    **dict.fromkeys((
-        "headings_path", "labels", "full_heading_hierarchy", "text_heading_hierarchy",
-    ), _TEXTS),
-    "oversize": _FLAG, "context_dropped": _FLAG, "pieces": _PIECES, "navigation": _NAVIGATION,
-    "metadata": _DOCUMENT, "links": _LINKS,
+        "token_estimate", "page_version", "text_length", "index", "chunkIndex", "startOffset", "endOffset", "page_num",
+    ), "number"),
+    **{name: ["text"] for name in ("labels", "full_heading_hierarchy", "text_heading_hierarchy")},
 }  # fmt: skip
-"""The types of fields; one that isn't here holds text."""
-_FIXED_SIZE: Final = {"strategy": _TEXT, "tokenCount": _NUMBER, "hasOverlap": _FLAG}
+_FIXED_SIZE: Final = {"strategy": "text", "tokenCount": "number", "hasOverlap": "flag"}
 
 
-def schema_of(dialect: str | None, offsets: Sequence[str] = ()) -> pyarrow.Schema:
-    """Return the columns of a dialect, or of Spanwise's own records, which may have ranges in other units."""
-    import pyarrow
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What is written of each record: the fields of Spanwise's own records or of a dialect, all or some of them."""
 
-    shapes = _SHAPES | ({"metadata": _FIXED_SIZE} if dialect == "fixed-size" else {})
-    more = [f"{name}_{edge}" for name in offsets for edge in ("start", "end")] if dialect is None else []
-    shapes["pieces"] = [_PIECES[0] | dict.fromkeys(more, _NUMBER)]
-    return pyarrow.schema([(name, _type(shapes.get(name, _TEXT))) for name in (*FIELDS_OF[dialect], *more)])
+    dialect: str | None = None
+    offsets: tuple[str, ...] = ()
+    fields: tuple[str, ...] | None = None
+    """Those that are kept, in order; None: all."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns of a table."""
+        return field_names(self.dialect, self.offsets) if self.fields is None else self.fields
+
+    @property
+    def schema(self) -> pyarrow.Schema:
+        """The columns of a table with their types."""
+        if self.dialect is None:
+            return record_schema(self.offsets, self.fields)
+        more = {"metadata": _FIXED_SIZE} if self.dialect == "fixed-size" else {}
+        return schema_from(SHAPES | _DIALECT_SHAPES | more, self.names)
 
 
-def row_of(record: dict[str, Any], schema: pyarrow.Schema) -> dict[str, Any]:
-    """Return the record as a row: user-defined metadata have no fixed type for a column, so they become JSON."""
-    row = {name: record.get(name) for name in schema.names}
-    metadata = row.get("metadata")
-    if metadata and "extra" in metadata:
-        row["metadata"] = metadata | {"extra": json.dumps(metadata["extra"], ensure_ascii=False)}
-    return row
+def columns_of(dialect: str | None, offsets: Sequence[str], fields: Iterable[str] | None, texts: str | None) -> Columns:
+    """Return what is kept of each record: `fields` by their names, or all but the texts of another kind than `texts`.
+
+    Raise OptionError for a dialect or a name that is not known, and for texts beside fields or in a dialect.
+    """
+    if dialect is not None and dialect not in DIALECTS:
+        raise OptionError("dialect", "is not known", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
+    known = field_names(dialect, offsets)
+    if texts is not None:
+        kept = _by_texts(texts, known, dialect, beside=fields is not None)
+    else:
+        kept = None if fields is None else _checked(fields, known, dialect)
+    return Columns(dialect, tuple(offsets), kept)
 
 
-def _type(shape: Any) -> pyarrow.DataType:
-    import pyarrow
+def _checked(fields: Iterable[str], known: Sequence[str], dialect: str | None) -> tuple[str, ...]:
+    chosen = (fields,) if isinstance(fields, str) or not isinstance(fields, Iterable) else tuple(fields)
+    if not chosen:
+        raise OptionError("fields", "must name at least one field", hint=f"known: {', '.join(known)}")
+    for index, name in enumerate(chosen):
+        if not isinstance(name, str) or name not in known:
+            what = f"is not a field of the dialect {dialect}" if dialect else "is not a field"
+            raise OptionError("fields", what, value=name, hint=did_you_mean(str(name), known))
+        if name in chosen[:index]:
+            raise OptionError("fields", "must name each field once", value=name)
+    return chosen
 
-    if isinstance(shape, dict):
-        return pyarrow.struct([(name, _type(inner)) for name, inner in shape.items()])
-    if isinstance(shape, list):
-        return pyarrow.list_(_type(shape[0]))
-    simple = {
-        "text": pyarrow.string(), "json": pyarrow.string(), "number": pyarrow.int64(), "flag": pyarrow.bool_(),
-        "texts": pyarrow.list_(pyarrow.string()), "numbers": pyarrow.list_(pyarrow.int64()),
-    }  # fmt: skip
-    return simple[shape]
+
+def _by_texts(texts: object, known: Sequence[str], dialect: str | None, *, beside: bool) -> tuple[str, ...] | None:
+    if not isinstance(texts, str) or texts not in {*TEXTS, ALL_TEXTS}:
+        hint = did_you_mean(str(texts), (*TEXTS, ALL_TEXTS))
+        raise OptionError("texts", "is not a kind of text", value=texts, hint=hint)
+    if dialect is not None:
+        rule = f"is for Spanwise's own records: {dialect} has texts of its own"
+        raise OptionError("texts", rule, value=texts, hint=f"fields may name some of {', '.join(known)}")
+    if beside:
+        raise OptionError("texts", "can't be given beside fields", value=texts, hint="name the texts among the fields")
+    if texts == ALL_TEXTS:
+        return None
+    others = {name for kind, names in TEXTS.items() if kind != texts for name in names}
+    return tuple(name for name in known if name not in others)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from spanwise.documents.document import Document
+from spanwise.documents.document import Document, describing_block
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.records.chunk import Chunk, Chunks
-from spanwise.records.record import FIELDS, is_parent
+from spanwise.records.record import FIELDS, is_parent, offset_names
+from spanwise.records.run import plain_text_of
+from spanwise.text.plain import PlainText
 
 DEFAULT_PREFIX: Final = "EDU"
 SPEC_TYPES: Final = frozenset({"paragraph", "list", "table", "code", "quote", "mixed"})
@@ -29,7 +31,7 @@ FIELDS_OF: Final[dict[str | None, tuple[str, ...]]] = {
         "chunk_id", "page_id", "space_key", "block_indices", "core_block_indices", "overlap_prev_block_indices",
         "overlap_next_block_indices", "normalized_text", "full_text", "embedding_text", "full_heading_hierarchy",
         "text_heading_hierarchy", "nearest_heading_id", "page_title", "page_version", "last_modified", "text_length",
-        "navigation",
+        "navigation", "md_text",
     ),
     "notes": (
         "id", "note_id", "index", "text", "window", "token_count", "section_title", "section_path", "neighbors_prev",
@@ -39,6 +41,12 @@ FIELDS_OF: Final[dict[str | None, tuple[str, ...]]] = {
     "pages": ("page_num", "text"),
 }  # fmt: skip
 """The field names of each dialect, in order; None: Spanwise's own."""
+
+
+def field_names(dialect: str | None, offsets: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the field names of a dialect; Spanwise's own records may have ranges in other units as well."""
+    return (*FIELDS_OF[dialect], *(offset_names(offsets) if dialect is None else ()))
+
 
 Record = dict[str, Any]
 
@@ -58,14 +66,19 @@ class DialectContext:
         """The page's id; the document's own id if it is no page."""
         return self.document.metadata.page_id or self.document.document_id
 
+    @cached_property
+    def plain(self) -> PlainText:
+        """The document as a page shows it."""
+        return plain_text_of(self.document)
+
     def part(self, name: str) -> str:
         """Return a unique name: the second and later records of one name get a number."""
         self._parts[name] = self._parts.get(name, 0) + 1
         return name if self._parts[name] == 1 else f"{name}.{self._parts[name]}"
 
-    def nearest_heading(self, block: int) -> int | None:
-        """Return the index of the last heading at or above a block."""
-        above = bisect_right(self._headings, block)
+    def nearest_heading(self, first: int, last: int) -> int | None:
+        """Return the index of the last heading at or above what a core from one block to another begins with."""
+        above = bisect_right(self._headings, describing_block(self.document.blocks, first, last))
         return self._headings[above - 1] if above else None
 
     @cached_property
@@ -88,7 +101,8 @@ def _spec_v1(record: Record, _: DialectContext) -> Record:
 
 def _confluence(record: Record, context: DialectContext) -> Record:
     path, first, last = record["headings_path"], record["block_start_idx"], record["block_end_idx"]
-    heading = context.nearest_heading(first)
+    heading, plain = context.nearest_heading(first, last), record["plain_text"]
+    pieces = ((piece["start"], piece["end"], piece["joiner"]) for piece in record["pieces"])
     own = {
         "chunk_id": context.part(f"{context.prefix}:{context.page}:{first}-{last}"),
         "full_heading_hierarchy": path,
@@ -96,7 +110,11 @@ def _confluence(record: Record, context: DialectContext) -> Record:
         "nearest_heading_id": None if heading is None else f"{context.prefix}:{context.page}-{heading}",
         "page_title": record["metadata"]["title"],
         "last_modified": record["metadata"]["updated_at"],
-        "text_length": len(record["normalized_text"]),
+        "normalized_text": plain,
+        "full_text": context.plain.joined(pieces),
+        "md_text": record["normalized_text"],
+        "text_length": len(plain),
+        "navigation": record["navigation"] | {"text_length": len(plain)},
     }
     return _renamed(record, "confluence", own)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from spanwise.errors import UnreadableError
 from spanwise.records.loaders import records_of_file
 from spanwise.records.record import is_parent
+
+_NEEDED: Final = (
+    "chunk_id", "content_id", "content_hash", "document_id", "chunk_index", "headings_path", "metadata",
+)  # fmt: skip
 
 
 class KeptChunk(NamedTuple):
@@ -64,9 +68,9 @@ def kept_chunks(path: str) -> dict[str, KeptChunk]:
     """Return the chunks of a file by their content ids; raise UnreadableError if they are no records of chunks."""
     chunks = {}
     for record in records_of_file(path):
-        if "content_id" not in record:
-            hint = "diff reads what spanwise chunk writes without --dialect"
-            raise UnreadableError(path, "holds records without a content_id", hint=hint)
+        if missing := [name for name in _NEEDED if name not in record]:
+            hint = "diff reads what spanwise chunk writes without --dialect and --fields"
+            raise UnreadableError(path, f"holds records without {', '.join(missing)}", hint=hint)
         try:
             chunks[record["content_id"]] = _kept(record)
         except (TypeError, KeyError, AttributeError) as error:
@@ -83,6 +87,12 @@ def _kept(record: dict[str, Any]) -> KeptChunk:
         metadata.get("file_path") or metadata.get("source_url") or record["document_id"],
         record["chunk_index"],
         " › ".join(record["headings_path"]),
-        " ".join(record["normalized_text"][:200].split()),
+        " ".join(_text(record)[:200].split()),
         is_parent(record),
     )
+
+
+def _text(record: dict[str, Any]) -> str:
+    """Return the core, or what was written in its place."""
+    names = ("normalized_text", "full_text", "embedding_text")
+    return next((record[name] for name in names if name in record), "")

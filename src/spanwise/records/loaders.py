@@ -9,7 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from spanwise.errors import MissingExtraError, UnreadableError
+from spanwise.errors import UnreadableError
+from spanwise.records.frames import needed, records_in_rows
 
 
 class Recorded(NamedTuple):
@@ -47,11 +48,21 @@ def _from_stream(stream: IO[bytes]) -> Iterator[Recorded]:
 
 def records_of_file(path: str) -> Iterator[dict[str, Any]]:
     """Yield the records of a chunk file; raise UnreadableError at a line that is no record."""
+    first = True
     for number, record, fault in read_records(path):
+        if fault and first:
+            raise no_chunks(path, number, fault)
         if fault:
             rule = f"has no record in line {number} ({fault})"
             raise UnreadableError(path, rule, hint="spanwise check names them all")
+        first = False
         yield record
+
+
+def no_chunks(path: str, number: int, fault: str) -> UnreadableError:
+    """Return the error for a file that begins with something else than a chunk."""
+    hint = "give what spanwise chunk writes: JSON lines, JSON or Parquet"
+    return UnreadableError(path, f"is no file of chunks (line {number}: {fault})", hint=hint)
 
 
 def _from_json(*files: IO[bytes]) -> Iterator[Recorded]:
@@ -106,20 +117,12 @@ def _checked(number: int, record: object) -> Recorded:
 
 
 def _from_parquet(file: str | IO[bytes]) -> Iterator[Recorded]:
-    import orjson
+    parquet = needed("pyarrow.parquet", "Parquet files", "parquet")
+    import pyarrow
 
     try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        hint = 'pip install "spanwise[parquet]"'
-        raise MissingExtraError("pyarrow", "is needed for Parquet files", hint=hint) from error
-    try:
         batches = parquet.ParquetFile(file).iter_batches(batch_size=1024)
-        for number, record in enumerate((record for batch in batches for record in batch.to_pylist()), 1):
-            metadata = record.get("metadata") or {}
-            if isinstance(metadata.get("extra"), str):
-                metadata["extra"] = orjson.loads(metadata["extra"])
+        for number, record in enumerate((record for batch in batches for record in records_in_rows(batch)), 1):
             yield Recorded(number, record)
     except pyarrow.ArrowException as error:
         raise UnreadableError(str(file), f"is a damaged Parquet file ({error})") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from spanwise.chunking.pieces import Piece, SettledChunk, rendered
+from spanwise.chunking.pieces import Piece, SettledChunk, core_pieces, rendered
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.chunking.task import block_at
 from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document, Part
@@ -17,18 +17,24 @@ FIELDS: Final = (
     "chunk_id", "content_id", "content_hash", "document_id", "tenant_id", "chunk_index", "strategy", "chunk_type",
     "headings_path", "section_type", "block_id", "char_start", "char_end", "pieces", "block_start_idx",
     "block_end_idx", "block_indices", "core_block_indices", "overlap_prev_block_indices",
-    "overlap_next_block_indices", "page_start", "page_end", "normalized_text", "full_text", "embedding_text",
-    "token_count", "oversize", "context_dropped", "prev_chunk_id", "next_chunk_id", "parent_id", "navigation",
-    "metadata",
+    "overlap_next_block_indices", "page_start", "page_end", "normalized_text", "plain_text", "full_text",
+    "embedding_text",
+    "token_count", "tokenizer", "max_tokens", "oversize", "context_dropped", "prev_chunk_id", "next_chunk_id",
+    "parent_id", "navigation", "metadata",
 )  # fmt: skip
 """The names of the record, in its order."""
+
+
+def offset_names(offsets: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the ranges in other units."""
+    return tuple(f"{name}_{edge}" for name in offsets for edge in ("start", "end"))
 
 
 def record_of(run: Run, index: int) -> dict[str, Any]:
     """Return the record of one chunk."""
     document = run.document
     start, end, first, last, token_count, around, prefix, oversize, context_dropped = settled = run.settled[index]
-    blocks, block = document.blocks, document.blocks[first]
+    blocks, block, described = document.blocks, document.blocks[first], run.describing_block(index)
     core, before, after = core_blocks(document, settled), list[int](), list[int]()
     normalized_text = full_text = core_text(document.text, settled)
     if around:
@@ -40,15 +46,17 @@ def record_of(run: Run, index: int) -> dict[str, Any]:
         "chunk_id": run.chunk_ids[index], "content_id": run.content_ids[index], "content_hash": sha256(embedding_text),
         "document_id": document.metadata.document_id, "tenant_id": document.metadata.tenant_id,
         "chunk_index": index, "strategy": run.strategy, "chunk_type": chunk_type(blocks, core),
-        "headings_path": list(block.headings_path), "section_type": block.section_type,
+        "headings_path": list(described.headings_path), "section_type": described.section_type,
         "block_id": block_id(blocks, core, start, end), "char_start": start, "char_end": end,
         "pieces": list(map(_piece, around)) if around else [_piece((start, end, "core", ""))],
         "block_start_idx": first, "block_end_idx": last,
         "block_indices": sorted({*before, *core, *after}) if around else core, "core_block_indices": core,
         "overlap_prev_block_indices": before, "overlap_next_block_indices": after,
         "page_start": block.page, "page_end": blocks[last].page,
-        "normalized_text": normalized_text, "full_text": full_text, "embedding_text": embedding_text,
-        "token_count": token_count, "oversize": oversize, "context_dropped": context_dropped,
+        "normalized_text": normalized_text, "plain_text": plain_core(run, settled), "full_text": full_text,
+        "embedding_text": embedding_text,
+        "token_count": token_count, "tokenizer": run.tokenizer, "max_tokens": run.limit(index),
+        "oversize": oversize, "context_dropped": context_dropped,
         "prev_chunk_id": prev_chunk_id, "next_chunk_id": next_chunk_id, "parent_id": run.parent_id(index),
         "navigation": navigation_of(document, block, normalized_text, run.links[index]),
         "metadata": run.metadata(index),
@@ -56,6 +64,11 @@ def record_of(run: Run, index: int) -> dict[str, Any]:
     if run.offsets:
         _add_offsets(run, record)
     return record
+
+
+def plain_core(run: Run, settled: SettledChunk) -> str:
+    """Return the core of a chunk as a page shows it."""
+    return run.plain.joined((start, end, joiner) for start, end, _, joiner in core_pieces(settled.all_pieces))
 
 
 def records_of(run: Run) -> Iterator[dict[str, Any]]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import weakref
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from spanwise.chunking.pieces import SettledChunk, core_pieces, rendered
-from spanwise.chunking.strategy import Note
-from spanwise.documents.document import Document
+from spanwise.chunking.strategy import Note, StrategyTraits
+from spanwise.documents.document import Block, Document, Metadata, describing_block
 from spanwise.documents.offsets import MEASURES
 from spanwise.records.ids import chunk_id, content_head, owner_of, sha256
 from spanwise.records.links.navigation import links_to
+from spanwise.text.plain import PlainText
+
+_LARGEST: Final = 2**63 - 1  # that JSON and Parquet can hold
 
 
 class Run:
@@ -28,11 +33,18 @@ class Run:
         heading_levels: int,
         parent_indices: Sequence[int | None] = (),
         notes: Sequence[Note] = (),
+        *,
+        tokenizer: str,
+        max_tokens: int | None,
+        parent_tokens: int | None = None,
+        traits: StrategyTraits | None = None,
     ) -> None:
         """Keep what the chunks share.
 
         `heading_levels` is how many headings their tags name; `parent_indices` has for each chunk the index of its
-        parent, if there are two levels; `notes` are what the strategy reports about ranges, in order.
+        parent, if there are two levels; `notes` are what the strategy reports about ranges, in order. `tokenizer` is
+        the name of what counted them, `max_tokens` their limit, `parent_tokens` that of parents; `traits` are what
+        `check` judges them by, where the strategy isn't known by its name.
         """
         self.document = document
         self.strategy = strategy
@@ -41,6 +53,26 @@ class Run:
         self.heading_levels = heading_levels
         self.parent_indices = parent_indices
         self.notes = tuple(notes)
+        self.tokenizer = tokenizer
+        self.traits = traits or StrategyTraits(strategy)
+        self._limits = {False: max_tokens, True: parent_tokens}  # of chunks, of parents
+
+    def limit(self, index: int) -> int | None:
+        """Return how many tokens a chunk may have at most; None without a limit."""
+        limit = self._limits[self.is_parent(index)]
+        return None if limit is None else min(limit, _LARGEST)
+
+    def describing_block(self, index: int) -> Block:
+        """Return the block whose headings path and section type a chunk has."""
+        blocks, settled = self.document.blocks, self.settled[index]
+        if self.traits.described_by_first:
+            return blocks[settled.first]
+        return blocks[describing_block(blocks, settled.first, settled.last)]
+
+    @cached_property
+    def plain(self) -> PlainText:
+        """The document as a page shows it."""
+        return plain_text_of(self.document)
 
     def is_parent(self, index: int) -> bool:
         """Whether a chunk contains others."""
@@ -95,33 +127,46 @@ class Run:
         return self.document.metadata.to_dict()
 
     def metadata(self, index: int) -> dict[str, Any]:
-        """Return the document's metadata for a chunk, with the links in its core.
+        """Return the document's metadata for the record of a chunk, with the links in its core.
 
         All links of the document in every record would make a large document's records grow with its square.
         """
-        starts, settled, record = self.document.link_starts, self.settled[index], self._metadata.copy()
-        links, record["labels"], record["extra"] = record["links"], record["labels"].copy(), record["extra"].copy()
-        if self.notes:
-            record["extra"] |= self._note(settled.start)
-        low, high = (bisect_left(starts, settled.start), bisect_left(starts, settled.end)) if starts else (0, None)
-        record["links"] = links[low:high]
+        record = self._metadata.copy()
+        record["labels"], record["extra"] = record["labels"].copy(), record["extra"] | self._note(index)
+        record["links"] = record["links"][self._links_in(index)]
         return record
 
-    def _note(self, start: int) -> dict[str, Any]:
-        """Return what the strategy reports about a core that begins here, under the strategy's name."""
-        index = bisect_right(self.notes, start, key=lambda note: note.start) - 1
-        noted = index >= 0 and start < self.notes[index].end
-        return {self.strategy: {"fallback": self.notes[index].reason}} if noted else {}
+    def chunk_metadata(self, index: int) -> Metadata:
+        """Return what `metadata` returns, as `Metadata`."""
+        known, note = self.document.metadata, self._note(index)
+        links = known.links[self._links_in(index)]
+        if not note and len(links) == len(known.links):
+            return known
+        return replace(known, links=links, extra={**known.extra, **note})
+
+    def _links_in(self, index: int) -> slice:
+        """Return which of the document's links are in a core; all where their places aren't known."""
+        starts, settled = self.document.link_starts, self.settled[index]
+        return slice(bisect_left(starts, settled.start), bisect_left(starts, settled.end)) if starts else slice(None)
+
+    def _note(self, index: int) -> dict[str, Any]:
+        """Return what the strategy reports about a core, under the strategy's name."""
+        if not self.notes:
+            return {}
+        start = self.settled[index].start
+        at = bisect_right(self.notes, start, key=lambda note: note.start) - 1
+        noted = at >= 0 and start < self.notes[at].end
+        return {self.strategy: {"fallback": self.notes[at].reason}} if noted else {}
 
     @cached_property
     def content_ids(self) -> list[str]:
         """The ids of the chunks by their content: a change elsewhere leaves them alone."""
-        text, blocks, ids = self.document.text, self.document.blocks, list[str]()
+        text, ids = self.document.text, list[str]()
         heads: dict[tuple[str, tuple[str, ...]], str] = {}
         names: dict[str, str] = {}  # each heading is hashed once: a long one may be above thousands of chunks
         times: dict[str, int] = {}
-        for owner, settled in zip(self.owners, self.settled, strict=True):
-            path = blocks[settled.first].headings_path
+        for index, (owner, settled) in enumerate(zip(self.owners, self.settled, strict=True)):
+            path = self.describing_block(index).headings_path
             head = heads.get((owner, path))
             if head is None:
                 names |= {name: sha256(name) for name in path if name not in names}
@@ -138,6 +183,19 @@ class Run:
         edges = sorted({edge for settled in self.settled for piece in settled.all_pieces for edge in piece[:2]})
         text = self.document.text
         return {name: dict(zip(edges, MEASURES[name](text, edges), strict=True)) for name in self.offsets}
+
+
+def plain_text_of(document: Document) -> PlainText:
+    """Return a document's text with what a page doesn't show of it; that of the last document is kept."""
+    global _last_plain
+    owner, plain = _last_plain
+    if owner is None or owner() is not document:
+        plain = PlainText(document.text, is_markdown=document.metadata.source_type != "text")
+        _last_plain = weakref.ref(document), plain
+    return plain
+
+
+_last_plain: tuple[weakref.ref[Document] | None, PlainText] = (None, PlainText(""))
 
 
 def core_text(text: str, settled: SettledChunk) -> str:

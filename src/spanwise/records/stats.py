@@ -50,22 +50,26 @@ def _add(sizes: SizeStatistics, record: dict[str, Any]) -> None:
     counts = ((record, "token_count"), (record, "token_estimate"), (inner, "tokenCount"))
     tokens = next((fields[name] for fields, name in counts if name in fields), None)
     if type(tokens) is not int:
-        raise UnreadableError(sizes.name, "holds records without a token count", hint="write them without --dialect")
+        hint = "write them without --dialect and --fields"
+        raise UnreadableError(sizes.name, "holds records without a token count", hint=hint)
     sizes.tokens.append(tokens)
     sizes.types[str(record.get("chunk_type") or record.get("chunkType") or "unknown")] += 1
     sizes.depths[len(record.get("headings_path") or record.get("full_heading_hierarchy") or ())] += 1
     sizes.documents.add(str(record.get("document_id") or record.get("note_id") or record.get("page_id") or sizes.name))
-    sizes.characters += len(_text(record))
     sizes.oversize += bool(record.get("oversize"))
+    text = _text(record)
+    sizes.characters += 0 if text is None else len(text)
     for piece in record.get("pieces") or ():
         length = piece["end"] - piece["start"]
+        sizes.characters += length + len(piece["joiner"]) if text is None else 0
         sizes.overlap += length if piece["role"].startswith("overlap") else 0
         sizes.context += length if piece["role"] == "context" else 0
 
 
-def _text(record: dict[str, Any]) -> str:
+def _text(record: dict[str, Any]) -> str | None:
+    """Return the whole text; None if the record was written without it."""
     names = ("full_text", "md_text", "content", "text")
-    return next((record[name] for name in names if isinstance(record.get(name), str)), "")
+    return next((record[name] for name in names if isinstance(record.get(name), str)), None)
 
 
 def summary_of(sizes: SizeStatistics) -> dict[str, Any]:

@@ -1,18 +1,29 @@
-"""Files of records: JSON lines, one JSON list, or Parquet; a file appears whole or not at all."""
+"""Files of records: JSON lines, one JSON list, CSV or Parquet; a file appears whole or not at all."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
-from spanwise.errors import MissingExtraError, OptionError
+from spanwise.errors import OptionError
+from spanwise.records.frames import BATCH_ROWS, batches_of, needed
 from spanwise.records.json_lines import records_in
+
+if TYPE_CHECKING:
+    import pyarrow
+
+SUFFIXES: Final = {
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".parquet": "parquet",
+}  # fmt: skip
+"""The format that the suffix of a file stands for."""
 
 
 class OutputError(Exception):
@@ -74,6 +85,14 @@ def _named(path: str) -> Iterator[None]:
         raise OutputError(f"{path} can't be written ({error.strerror or error})") from error
 
 
+class TakesBytes(Protocol):
+    """What records are written to: a file, or what shows them safely on a terminal."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write bytes."""
+        ...
+
+
 class Writer(Protocol):
     """Writes the records of one document after the other in a format."""
 
@@ -89,7 +108,7 @@ class Writer(Protocol):
 class JsonLines:
     """A record a line."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: TakesBytes) -> None:
         """Write to a file."""
         self._file = file
 
@@ -117,28 +136,47 @@ class Json(JsonLines):
         self._file.write(b"[]\n" if self._between == b"[\n" else b"\n]\n")
 
 
+class Csv:
+    """A table of text with a line of names; lists, objects, true and false are written as JSON, null as nothing."""
+
+    def __init__(self, file: TakesBytes, names: Sequence[str]) -> None:
+        """Write the names of the columns."""
+        self._file, self._names = file, names
+        self._write([self._names])
+
+    def write(self, name: str, lines: bytes) -> None:
+        """Write a line for each record."""
+        self._write([_cell(record.get(name)) for name in self._names] for record in records_in(lines))
+
+    def _write(self, rows: Iterable[Sequence[str]]) -> None:
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        self._file.write(text.getvalue().encode())
+
+    def finish(self) -> None:
+        """Write nothing: the last line is complete."""
+
+
+def _cell(value: Any) -> str:
+    import orjson
+
+    return value if isinstance(value, str) else "" if value is None else orjson.dumps(value).decode()
+
+
 class Parquet:
     """A Parquet file; values whose type differs between documents are JSON text."""
 
-    def __init__(self, file: IO[bytes], dialect: str | None, offsets: Sequence[str]) -> None:
-        """Begin a file with the columns of a dialect."""
-        try:
-            import pyarrow.parquet as parquet
-        except ImportError as error:
-            hint = 'pip install "spanwise[parquet]"'
-            raise MissingExtraError("pyarrow", "is needed for --format parquet", hint=hint) from error
-        from spanwise.records.columns import schema_of
-
-        self._schema = schema_of(dialect, offsets)
-        self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
+    def __init__(self, file: IO[bytes], schema: pyarrow.Schema) -> None:
+        """Begin a file with these columns."""
+        parquet = needed("pyarrow.parquet", "Parquet files", "parquet")
+        self._schema = schema
+        self._writer = parquet.ParquetWriter(file, schema, compression="zstd")
+        self._records: list[dict[str, Any]] = []
 
     def write(self, name: str, lines: bytes) -> None:
-        """Collect rows, and write them by the thousand."""
-        from spanwise.records.columns import row_of
-
-        self._rows += [row_of(record, self._schema) for record in records_in(lines)]
-        if len(self._rows) >= 4096:
+        """Collect records, and write them by the thousand."""
+        self._records += records_in(lines)
+        if len(self._records) >= BATCH_ROWS:
             self._flush()
 
     def finish(self) -> None:
@@ -147,8 +185,6 @@ class Parquet:
         self._writer.close()
 
     def _flush(self) -> None:
-        import pyarrow
-
-        if self._rows:
-            self._writer.write_table(pyarrow.Table.from_pylist(self._rows, schema=self._schema))
-            self._rows = []
+        for batch in batches_of(self._records, self._schema):
+            self._writer.write_batch(batch)
+        self._records = []

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from spanwise.retrieval.passages import Gathering, Passage, PassageUnit, joined
 from spanwise.text.cuts import forced_cuts
 from spanwise.text.sentences import sentence_starts
-from spanwise.text.tokens import NEAR, Tokenizer, TokenMap
+from spanwise.text.tokens import NEAR, FullTokenizer, TokenMap
 
 _WORTH_JOINING: Final = 0.5  # of the score of the adjacent passage
 _WORTH_READING: Final = 24  # tokens; a shorter part of a passage is of no use
@@ -42,7 +42,7 @@ def gathered(units: Iterable[PassageUnit], limit: int) -> list[CutPassage]:
 
 
 def within_budget(
-    units: Iterable[PassageUnit], limit: int, budget: int, tokenizer: Tokenizer, marks: Marker
+    units: Iterable[PassageUnit], limit: int, budget: int, tokenizer: FullTokenizer, marks: Marker
 ) -> list[CutPassage]:
     """Join units to passages, best first, within a budget of tokens; the first new passage that doesn't fit is cut.
 
@@ -73,7 +73,9 @@ def _whole(gathering: Gathering) -> list[CutPassage]:
     return [CutPassage(passage, 0, len(passage.text)) for passage in gathering.passages()]
 
 
-def cut_to(passage: Passage, most: int, tokenizer: Tokenizer, marks: Sequence[tuple[int, int]]) -> CutPassage | None:
+def cut_to(
+    passage: Passage, most: int, tokenizer: FullTokenizer, marks: Sequence[tuple[int, int]]
+) -> CutPassage | None:
     """Return the part of a passage that fits: whole sentences, or words of one that is too long; else None."""
     text, language = passage.text, passage.units[0].found.source.language
     tokens = TokenMap(text, tokenizer)

@@ -59,6 +59,8 @@ class Hit:
     page_end: int | None
     char_start: int
     char_end: int
+    line_start: int | None
+    """The line of the file that it starts in, from 1; None if the document's text is not the file."""
     verbatim: bool
     """Whether `normalized_text` is `document.text[char_start:char_end]`, character by character."""
     truncated: bool

@@ -80,6 +80,15 @@ class Passage:
         segment = segments[max(bisect_right(segments, position, key=lambda one: one.at) - 1, 0)]
         return min(segment.start + max(position - segment.at, 0), segment.end)
 
+    def line_at(self, position: int) -> int | None:
+        """Return the line of the file that a character of the text stands in; None if that isn't known."""
+        offset = self.source_offset(position)
+        records = [unit.found.record for unit in self.units if unit.found.record["char_start"] <= offset]
+        if not records or not (line := records[-1].get("line_start")):
+            return None
+        before: str = records[-1]["normalized_text"][: offset - records[-1]["char_start"]]
+        return int(line) + before.count("\n")
+
     def is_verbatim(self, start: int, end: int) -> bool:
         """Whether a range of the text is the source's, character by character."""
         inside = [one for one in self.laid_out[1] if one.at < end and one.until > start]

@@ -74,11 +74,17 @@ class Query:
         return [QueryWord(word.text, word.terms) for word in self.words if word.weight >= _DISTINCTIVE * most]
 
 
-def prepared(question: str, reader: StoreReader) -> Query:
-    """Analyse a query, and weigh its words by the tenant's statistics."""
+def looked_up(question: str) -> str:
+    """Return what is read of a query."""
     text = _NOT_TEXT.sub(" ", question[: MOST_CHARACTERS + 1])
     if len(text) > MOST_CHARACTERS:
         text = text[: text.rfind(" ", MOST_CHARACTERS // 2, MOST_CHARACTERS)]  # no half word, if there is a space
+    return text.strip()
+
+
+def prepared(question: str, reader: StoreReader) -> Query:
+    """Analyse a query, and weigh its words by the tenant's statistics."""
+    text = looked_up(question)
     words = query_words(text)
     statistics = reader.statistics(list(dict.fromkeys(term for word in words for term in word.terms)))
     known = {word: _occurrences(word, statistics) for word in words}
@@ -89,7 +95,7 @@ def prepared(question: str, reader: StoreReader) -> Query:
         for word in words
         if word in chosen
     )
-    return Query(text.strip(), weighted, statistics.chunks, statistics.average_length)
+    return Query(text, weighted, statistics.chunks, statistics.average_length)
 
 
 def _occurrences(word: QueryWord, statistics: Statistics) -> int:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, is_iso
 from spanwise.errors import OptionError, did_you_mean
-from spanwise.readers import INPUTS
+from spanwise.readers import INPUTS, input_formats
 from spanwise.retrieval.weights import Weights, weights_of
-from spanwise.stores.values import DEFAULT_TENANT, Filters
+from spanwise.stores.values import Filters, checked_tenant
 from spanwise.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -62,12 +62,10 @@ def checked_request(tenant: str | None, options: Mapping[str, Any]) -> SearchReq
     for name in options:
         if name not in known:
             raise OptionError(name, "is not an option of search", hint=did_you_mean(name, known))
-    if tenant is not None and not isinstance(tenant, str):
-        raise OptionError("tenant", "must be a string", value=tenant)
     budget = _number("budget", options.get("budget"), SMALLEST_BUDGET, None)
     limit = _number("limit", options.get("limit"), 1, MOST_HITS)
     return SearchRequest(
-        tenant or DEFAULT_TENANT,
+        checked_tenant(tenant),
         limit or (DEFAULT_LIMIT if budget is None else MOST_HITS),
         budget,
         bool(options.get("parents", False)),
@@ -93,15 +91,16 @@ def _filters(options: Mapping[str, Any]) -> Filters:
         raise OptionError("labels", "must be a list of strings", value=labels, hint="try labels=['travel']")
     labels = tuple(_text("labels", label) or "" for label in labels)
     kind = _text("type", options.get("type"))
-    if kind is not None and kind not in CHUNK_TYPES and kind not in SOURCE_TYPES:
-        raise OptionError("type", "is not known", value=kind, hint=did_you_mean(kind, (*CHUNK_TYPES, *SOURCE_TYPES)))
+    if kind is not None and kind not in CHUNK_TYPES and kind not in SOURCE_TYPES and kind not in input_formats():
+        hint = did_you_mean(kind, (*CHUNK_TYPES, *input_formats()))
+        raise OptionError("type", "is not known", value=kind, hint=hint)
     return Filters(
         labels,
         _text("space", options.get("space")),
         _text("path", options.get("path")),
         _date("since", options.get("since")),
         _date("until", options.get("until")),
-        kind if kind in SOURCE_TYPES else None,
+        kind if kind not in CHUNK_TYPES else None,
         kind if kind in CHUNK_TYPES else None,
     )
 

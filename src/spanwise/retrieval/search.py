@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Unpack
 
 from spanwise.embedding import embedder_of
-from spanwise.errors import OptionError, SpanwiseError
+from spanwise.errors import ConnectionLostError, OptionError, SpanwiseError
 from spanwise.retrieval.budget import CutPassage, gathered, within_budget
 from spanwise.retrieval.hits import Hit, Hits
 from spanwise.retrieval.passages import Passage, as_units
-from spanwise.retrieval.query import Query, prepared
+from spanwise.retrieval.query import Query, looked_up, prepared
 from spanwise.retrieval.ranking import Ranked, ranked
 from spanwise.retrieval.request import SearchOptions, SearchRequest, checked_request
 from spanwise.stores import Store, StoreReader, opened
@@ -43,13 +43,19 @@ def search(
         raise OptionError("query", "must be a string", value=type(query).__name__)
     request = checked_request(tenant, options)
     with opened(store) as opened_store:
-        return _hits(query, opened_store, request)
+        text = looked_up(query)
+        vector, notes = _vector(text, opened_store.model(), request.embedder)  # no snapshot is held meanwhile
+        try:
+            return _hits(text, vector, notes, opened_store, request)
+        except ConnectionLostError:  # its snapshot is gone, but nothing was returned yet, and a search changes nothing
+            return _hits(text, vector, notes, opened_store, request)
 
 
-def _hits(text: str, store: Store, request: SearchRequest) -> Hits:
+def _hits(
+    text: str, vector: NDArray[np.float32] | None, notes: list[str], store: Store, request: SearchRequest
+) -> Hits:
     with store.reading(request.tenant) as reader:  # all results come from one snapshot
         query = prepared(text, reader)
-        vector, notes = _vector(query.text, store.model(), request.embedder)
         chunks = ranked(reader, query, vector, request.filters, request.weights, _pool(request))
         units = as_units(chunks, _parents(reader, chunks) if request.parents else {})
     if request.budget is None:
@@ -136,6 +142,7 @@ def _hit(query: Query, taken: CutPassage) -> Hit:
         page_end=passage.units[-1].found.record["page_end"],
         char_start=passage.source_offset(start),
         char_end=passage.source_offset(end - 1) + 1,
+        line_start=passage.line_at(start),
         verbatim=passage.is_verbatim(start, end),
         truncated=not whole,
         url=navigation.get("url") or metadata.get("source_url"),

@@ -1,59 +1,77 @@
-"""The files of a folder that are documents: those that a reader knows, except ignored ones.
+"""The files of folders that are documents: those that a reader knows, except ignored ones.
 
-Files that are passed over are counted by reason, so that none goes missing unnoticed.
+Every path is accounted for: it is found, it is passed over for a reason, or it can't be read.
 """
 
 from __future__ import annotations
 
+import errno
 import os
-import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
-from stat import S_ISDIR
+from pathlib import PurePath
+from stat import S_ISDIR, S_ISREG
 from typing import Final, NamedTuple
 
-from spanwise.errors import OptionError, UnreadableError
+from spanwise.errors import UnreadableError
+from spanwise.opening import lies_within, name_text, path_text
+from spanwise.sources.ignoring import IGNORING, Patterns, Rules, given_rules, rules_of_file
 from spanwise.sources.item import FileItem
 
 OF_STORE: Final = "part of the store"
 """Why a file is left out that belongs to the store that is written: reading it would drop SQLite's locks."""
-_IGNORING: Final = ".gitignore"
-_EVERYTHING: Final = frozenset({".", "(?P<ps_d>/)"})  # what pathspec makes of `*` and `*/`
-_NOT_COUNTED: Final = frozenset({".git", _IGNORING})
+NO_FILE: Final = "no ordinary file"
+LEAVING: Final = "link that leaves the folder"
+LINKED_FOLDER: Final = "linked folder"
+LINKED_TWICE: Final = "another name of a file"
+_LONGEST_SUFFIX: Final = 12  # characters; a longer one says nothing
+
+
+class Place(NamedTuple):
+    """Where a file is."""
+
+    location: str
+    """Its real path."""
+    own: str
+    """The same, but for a link its own place."""
+    top: str | None
+    """The real path of the folder that it was found in and must lie in, "" for any; None if it was named itself."""
 
 
 @dataclass
 class FoundFiles:
-    """The files that were found, in order; the numbers of those passed over, by reason; what can't be read."""
+    """The files that were found, in order; why others were passed over, by their places; what can't be read."""
 
     files: list[str] = field(default_factory=list)
-    passed_over: Counter[str] = field(default_factory=Counter)
+    places: dict[str, Place] = field(default_factory=dict)
+    passed: dict[str, str] = field(default_factory=dict)
     failed: list[UnreadableError] = field(default_factory=list)
+    walked: frozenset[str] = frozenset()
+    """The folders that were walked."""
+
+    @property
+    def passed_over(self) -> Counter[str]:
+        """The numbers of files that were passed over, by reason; a folder counts as one."""
+        return Counter(self.passed.values())
 
     def leave_out(self, paths: Container[str], reason: str) -> None:
         """Remove files, given by their real paths, and count them as passed over."""
-        kept = [file for file in self.files if os.path.realpath(file) not in paths]
-        if len(kept) < len(self.files):
-            self.passed_over[reason] += len(self.files) - len(kept)
-            self.files = kept
+        left = [file for file in self.files if self.places[file].location in paths]
+        self.passed |= {self.places[file].own: reason for file in left}
+        if left:
+            self.files = [file for file in self.files if self.places[file].location not in paths]
 
     def items(self, format: str | None = None) -> Iterator[FileItem]:
         """Yield the files as source items; `format` is that of all of them, None where each name decides."""
-        return (file_item(file, format) for file in self.files)
+        return (file_item(file, format, self.places[file]) for file in self.files)
 
 
-def file_item(path: str, format: str | None = None) -> FileItem:
-    """Return a file as a source item."""
-    name = path_text(path)
-    return FileItem(name, _size(path), format, metadata={"file_path": name}, path=path)
-
-
-def path_text(path: str) -> str:
-    """Return a path as text: a name on disk may be no text, and two that differ must not become one."""
-    return PurePath(path).as_posix().encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+def file_item(path: str, format: str | None = None, place: Place | None = None) -> FileItem:
+    """Return a file as a source item; its place is given if it is known."""
+    name, location, within = path_text(path), place and name_text(place.own), place and place.top
+    return FileItem(name, _size(path), format, location, metadata={"file_path": name}, path=path, within=within)
 
 
 def _size(file: str) -> int:
@@ -63,197 +81,266 @@ def _size(file: str) -> int:
     return 0
 
 
-class Patterns(NamedTuple):
-    """Patterns as in a `.gitignore`, and the folder that paths are relative to; None: each folder that is walked."""
-
-    lines: tuple[str, ...]
-    folder: str | None = None
-
-
-class _Rule(NamedTuple):
-    """One line of a `.gitignore`."""
-
-    pattern: re.Pattern[str]
-    ignores: bool
-    folders_only: bool
-    inside: bool  # of a folder: `docs/**` doesn't match the folder itself
-
-    def matches(self, name: str) -> bool:
-        """Whether the line matches this path itself; the folders it lies in are matched during the walk."""
-        found = self.pattern.search(f"{name}/" if self.folders_only else name)
-        if not found or self.pattern.pattern in _EVERYTHING:
-            return found is not None
-        length = len(name) + self.folders_only
-        return found.end() < length if self.inside else found.end() == length
-
-
-class _Rules(NamedTuple):
-    """The lines of one file, and the folder that they apply to, with a slash at its end."""
-
-    folder: str
-    rules: list[_Rule]
-
-    def includes(self, path: str) -> bool:
-        """Whether a path, or a folder that it lies in, is matched."""
-        name = path.removeprefix(self.folder)
-        return next((rule.ignores for rule in reversed(self.rules) if rule.pattern.search(name)), False)
-
-    def decide(self, path: str, *, is_folder: bool) -> bool | None:
-        """Whether a path is matched; None if no line applies, else the last one decides: `!` excludes from matching."""
-        if not path.startswith(self.folder):
-            return None
-        name = path[len(self.folder) :]
-        rules = (rule for rule in reversed(self.rules) if is_folder or not rule.folders_only)
-        return next((rule.ignores for rule in rules if rule.matches(name)), None)
-
-
-class _Walk:
-    """A walk over folders; what it passes over and what can't be read, each path once."""
-
-    def __init__(self, known: Callable[[str], bool], include: Sequence[Patterns], exclude: Sequence[Patterns]) -> None:
-        self.known, self._include, self._exclude = known, include, exclude
-        self.passed: dict[str, str] = {}
-        self.failed: dict[str, UnreadableError] = {}
-
-    def files(self, top: str) -> Iterator[str]:
-        """Yield the files of a folder and all below it, as paths that begin as `top` does."""
-        whole = Path(top).absolute().as_posix().rstrip("/") + "/"
-        wanted = [_given_rules(patterns, whole) for patterns in self._include if patterns.lines]
-        unwanted = [_given_rules(patterns, whole) for patterns in self._exclude if patterns.lines]
-        prefix = "" if top == "." else f"{top.rstrip('/')}/"
-        waiting = [("", _rules_above(whole))]
-        while waiting:
-            here, rules = waiting.pop()
-            entries = self._entries(prefix + here or ".", whole + here)
-            if any(entry.name == _IGNORING for entry in entries):
-                rules = [*rules, *_rules_in(whole + here)]
-            for entry in entries:
-                path, is_folder = whole + here + entry.name, entry.is_dir(follow_symlinks=False)
-                if reason := self._reason(entry, path, rules, wanted, unwanted):
-                    self.passed.setdefault(path, reason)
-                elif is_folder:
-                    waiting.append((f"{here}{entry.name}/", rules))
-                else:
-                    yield PurePath(prefix + here + entry.name).as_posix()
-
-    def _entries(self, name: str, path: str) -> list[os.DirEntry[str]]:
-        try:
-            with os.scandir(path) as entries:
-                return [entry for entry in sorted(entries, key=lambda entry: entry.name) if entry.name != ".git"]
-        except OSError as error:
-            self.failed[path] = UnreadableError(PurePath(name).as_posix(), f"can't be opened ({error.strerror})")
-            return []
-
-    def _reason(
-        self, entry: os.DirEntry[str], path: str, rules: list[_Rules], wanted: list[_Rules], unwanted: list[_Rules]
-    ) -> str | None:
-        """Return why an entry is passed over; None if it isn't."""
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name.startswith("."):
-            return "hidden" if entry.name not in _NOT_COUNTED else "never meant"
-        if any(rule.decide(path, is_folder=is_folder) for rule in unwanted):
-            return "excluded"
-        decisions = (rule.decide(path, is_folder=is_folder) for rule in reversed(rules))
-        if next((decision for decision in decisions if decision is not None), False):
-            return "ignored by .gitignore"
-        if is_folder:
-            return None
-        if entry.is_symlink() and os.path.isdir(path):  # noqa: PTH112 - a loop of links is no error here
-            return "linked folder"
-        if not entry.is_symlink() and not entry.is_file():
-            return "no ordinary file"
-        if wanted and not any(rule.includes(path) for rule in wanted):
-            return "not included"
-        return None if self.known(path) else f"no reader for {PurePath(path).suffix}"
-
-
 def find_files(
     paths: Iterable[str],
     *,
     known: Callable[[str], bool],
     include: Sequence[str | Patterns] = (),
     exclude: Sequence[str | Patterns] = (),
+    follow_links: bool = False,
 ) -> FoundFiles:
     """Find the files of paths, each once, ordered by name; a file that is a path itself is always included.
 
-    Folders are walked recursively; hidden files and those that a `.gitignore` matches are passed over.
+    Folders are walked recursively; hidden files and those that a `.gitignore` matches are passed over, and so are links
+    that leave the folder, unless they are followed. `known` returns whether a reader takes a name.
     """
-    walk, seen = _Walk(known, _grouped(include), _grouped(exclude)), dict[str, str]()
+    walk = _Walk(known, _grouped(include), _grouped(exclude), follow_links)
     for path in paths:
-        name = PurePath(os.path.normpath(path)).as_posix() if path else path  # `./docs` and `docs` give the same ids
-        for file in walk.files(name) if _is_folder(name, path, walk.failed) else [name]:
-            if name not in walk.failed:
-                location = os.path.realpath(file)
-                seen[location] = min(seen.get(location, file), file)  # of several names always the same
-    counted = Counter(reason for reason in walk.passed.values() if reason != "never meant")
-    return FoundFiles(sorted(seen.values()), counted, list(walk.failed.values()))
+        walk.add(path)
+    return walk.result()
 
 
 def _grouped(given: Sequence[str | Patterns]) -> list[Patterns]:
     lines = tuple(one for one in given if isinstance(one, str))
-    return [Patterns(lines), *(one for one in given if isinstance(one, Patterns))]
+    return [one for one in (Patterns(lines), *(one for one in given if isinstance(one, Patterns))) if one.lines]
 
 
-def _is_folder(name: str, path: str, failed: dict[str, UnreadableError]) -> bool:
-    """Whether a path is a folder; a missing or forbidden one is added to `failed`, and the others go on."""
-    try:
-        return S_ISDIR(os.stat(name).st_mode)  # noqa: PTH116 - an empty name must not mean this folder
-    except OSError as error:
-        missing = isinstance(error, FileNotFoundError | NotADirectoryError) or not name
-        if os.path.islink(name) and not isinstance(error, PermissionError):  # noqa: PTH114 - for names of any length
-            return False  # a link that leads nowhere: reading it raises the error
-        rule = "does not exist" if missing else f"can't be opened ({error.strerror})"
-        hint = "give files, folders, or - for what is piped in" if missing else None
-        failed[name] = UnreadableError(path, rule, hint=hint)
-        return False
+class _Name(NamedTuple):
+    """A name of a file; of several the least is taken: no link if possible, whatever the order of paths."""
+
+    is_link: bool
+    file: str
+    is_found: bool
+    """Whether it was found in the folder `top`, and not named itself."""
+    top: str
+    own: str
 
 
-def _given_rules(patterns: Patterns, top: str) -> _Rules:
-    """Compile given patterns; raise OptionError for a wrong one."""
-    rules = []
-    for line in patterns.lines:
+class _Top(NamedTuple):
+    """A folder that is walked: how names begin, its absolute path, its real one, and the patterns given for it."""
+
+    prefix: str
+    path: str
+    real: str
+    wanted: list[Rules]
+    unwanted: list[Rules]
+
+
+class _Folder(NamedTuple):
+    """A folder on the way: its path below the top, its real path, each with a slash, and the rules in force."""
+
+    inner: str
+    real: str
+    rules: list[Rules]
+    link: str = ""
+    """The place of the link that led to it."""
+
+
+class _Walk:
+    """A walk over paths: what is found, passed over and failed, each by its real path."""
+
+    def __init__(
+        self, known: Callable[[str], bool], include: Sequence[Patterns], exclude: Sequence[Patterns], follow_links: bool
+    ) -> None:
+        self._known, self._include, self._exclude, self._follow_links = known, include, exclude, follow_links
+        self._names: dict[str, _Name] = {}
+        self._links: dict[str, str] = {}  # from the place of a link to that of its file
+        self._passed: dict[str, str] = {}
+        self._failed: dict[str, UnreadableError] = {}
+        self._walked: set[str] = set()
+        self._real_folders: dict[str, str] = {}
+
+    def result(self) -> FoundFiles:
+        """Return what was found; a path that one walk passed over and another one took was found."""
+        for link, location in self._links.items():
+            if self._names[location].own != link:
+                self._passed[link] = LINKED_TWICE
+        taken = {name.own for name in self._names.values()} | self._walked
+        passed = {own: reason for own, reason in self._passed.items() if own not in taken}
+        places = {
+            name.file: Place(location, name.own, name.top if name.is_found else None)
+            for location, name in self._names.items()
+        }
+        return FoundFiles(sorted(places), places, passed, list(self._failed.values()), frozenset(self._walked))
+
+    def add(self, path: str) -> None:
+        """Add a file or a folder; a missing or forbidden one fails, and the others go on."""
+        name = PurePath(os.path.normpath(path)).as_posix() if path else path  # `./docs` and `docs` give the same ids
         try:
-            rules += _rule(line)
-        except ValueError as error:
-            raise OptionError(line, "is not a pattern", hint="write it as in .gitignore: *.md, drafts/") from error
-    return _Rules(top if patterns.folder is None else patterns.folder.rstrip("/") + "/", rules)
+            is_folder = S_ISDIR(os.stat(name).st_mode)  # noqa: PTH116 - an empty name must not mean this folder
+        except OSError as error:
+            if not os.path.islink(name) or isinstance(error, PermissionError):  # noqa: PTH114 - for names of any length
+                self._failed[name] = _unusable(path, error)
+                return
+            is_folder = False  # a link that leads nowhere: reading it raises the error
+        if is_folder:
+            self._walk(name)
+            return
+        folder, last = os.path.split(os.path.abspath(name))  # noqa: PTH100 - as they are written
+        if folder not in self._real_folders:
+            self._real_folders[folder] = os.path.realpath(folder).rstrip("/") + "/"
+        own = self._real_folders[folder] + last
+        location, mode = _target(name, own) if os.path.islink(name) else (own, 0)  # noqa: PTH114
+        self._take(name, None, own, location if mode else own)
 
+    def _take(self, file: str, top: str | None, own: str, location: str) -> None:
+        name = _Name(location != own, file, top is not None, top or "", own)
+        if location != own:
+            self._links[own] = location
+        self._names[location] = min(self._names.get(location, name), name)
 
-def check_patterns(lines: Sequence[str]) -> None:
-    """Raise OptionError for a wrong pattern."""
-    _given_rules(Patterns(tuple(lines)), "/")
+    def _walk(self, top: str) -> None:
+        """Take the files of a folder and all below it, with names that begin as `top` does."""
+        path = os.path.abspath(top).rstrip("/") + "/"  # noqa: PTH100 - as it is written
+        prefix = "" if top == "." else f"{top.rstrip('/')}/"
+        wanted, unwanted = ([given_rules(one, path) for one in some] for some in (self._include, self._exclude))
+        this = _Top(prefix, path, os.path.realpath(top), wanted, unwanted)
+        waiting = [_Folder("", this.real.rstrip("/") + "/", self._rules_above(path))]
+        linked: deque[_Folder] = deque()  # walked last, so that files have their own names if possible
+        seen: set[str] = set()
+        while waiting or linked:
+            folder = waiting.pop() if waiting else linked.popleft()
+            if folder.real not in seen:
+                seen.add(folder.real)
+                self._list(this, folder, waiting, linked)
+            elif folder.link:
+                self._passed.setdefault(folder.link, LINKED_FOLDER)
+        self._walked.update(real.rstrip("/") for real in seen)
 
+    def _list(self, top: _Top, folder: _Folder, waiting: list[_Folder], linked: deque[_Folder]) -> None:
+        """Take the files of one folder, and add the folders in it to those that wait."""
+        inner, real, rules, _ = folder
+        entries = self._entries(top, folder)
+        rules = [*rules, *self._rules_among(entries, top.path + inner, real)]
+        folder = folder._replace(rules=rules)
+        for entry in entries:
+            name, path, own = entry.name, top.path + inner + entry.name, real + entry.name
+            try:
+                is_folder, is_file = entry.is_dir(follow_symlinks=False), entry.is_file(follow_symlinks=False)
+            except OSError as error:  # some file systems list names whose kind they don't know
+                self._failed[own] = _unopened(top.prefix + inner + name, error)
+                continue
+            reason = _ruled_out(name, path, is_folder, rules, top)
+            if reason is None and is_folder:
+                waiting.append(_Folder(f"{inner}{name}/", f"{own}/", rules))
+            elif reason is None and entry.is_symlink():
+                self._follow(top, folder, name, linked)
+            elif reason := reason or self._unread(top, path, name, is_file):
+                self._passed.setdefault(own, reason)
+            else:
+                self._take(top.prefix + inner + name, self._bound(top), own, own)
 
-def _rule(line: str) -> list[_Rule]:
-    """Return the rule of a line; none for a comment."""
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+    def _entries(self, top: _Top, folder: _Folder) -> list[os.DirEntry[str]]:
+        try:
+            with os.scandir(top.path + folder.inner) as entries:
+                return sorted((entry for entry in entries if entry.name != ".git"), key=lambda entry: entry.name)
+        except OSError as error:
+            self._failed[folder.real] = _unopened(top.prefix + folder.inner or ".", error)
+            return []
 
-    found = GitIgnoreSpecPattern(line)
-    if found.regex is None or found.include is None:
+    def _follow(self, top: _Top, folder: _Folder, name: str, linked: deque[_Folder]) -> None:
+        """Take what a link leads to, unless it leaves the folder."""
+        path, own = top.path + folder.inner + name, folder.real + name
+        location, mode = _target(path, own)
+        reason: str | None = None
+        if not self._follow_links and not lies_within(location, top.real):
+            reason = LEAVING
+        elif "/.git/" in f"{location.removeprefix(top.real)}/":
+            reason = "hidden"
+        elif S_ISDIR(mode):
+            reason = None if self._follow_links else LINKED_FOLDER
+        else:
+            reason = self._unread(top, path, name, not mode or S_ISREG(mode))
+        if reason:
+            self._passed.setdefault(own, reason)
+        elif S_ISDIR(mode):
+            linked.append(_Folder(f"{folder.inner}{name}/", f"{location.rstrip('/')}/", folder.rules, own))
+        else:
+            self._take(top.prefix + folder.inner + name, self._bound(top), own, location if mode else own)
+
+    def _unread(self, top: _Top, path: str, name: str, is_file: bool) -> str | None:
+        """Return why what no rule excludes is passed over; None if it isn't."""
+        if not is_file:
+            return NO_FILE
+        if top.wanted and not any(rules.includes(path) for rules in top.wanted):
+            return "not included"
+        return None if self._known(name) else _no_reader(name)
+
+    def _bound(self, top: _Top) -> str:
+        return "" if self._follow_links else top.real
+
+    def _rules_among(self, entries: list[os.DirEntry[str]], folder: str, real: str) -> list[Rules]:
+        """Remove the `.gitignore` from the entries of a folder, and return its rules."""
+        entry = next((entry for entry in entries if entry.name == IGNORING), None)
+        if entry is None:
+            return []
+        entries.remove(entry)
+        if entry.is_symlink() and not self._follow_links:
+            self._passed[real + IGNORING] = "linked .gitignore"  # which git doesn't follow either
+        elif not entry.is_file():
+            self._passed[real + IGNORING] = NO_FILE
+        else:
+            return self._rules_in(folder)
         return []
-    line = line.rstrip()
-    return [_Rule(found.regex, found.include, line.endswith("/"), line.endswith(("/**", "/**/")))]
+
+    def _rules_in(self, folder: str) -> list[Rules]:
+        """Read the `.gitignore` of a folder; one that can't be read fails, and nothing is ignored."""
+        try:
+            return [rules_of_file(folder, follow_links=self._follow_links)]
+        except FileNotFoundError:
+            return []
+        except UnreadableError as error:
+            self._failed[folder + IGNORING] = error
+        except OSError as error:
+            self._failed[folder + IGNORING] = _unopened(folder + IGNORING, error)
+        return []
+
+    def _rules_above(self, top: str) -> list[Rules]:
+        """Read the `.gitignore` files above a folder, up to the root of its repository, outermost first."""
+        above = [top]
+        while not os.path.lexists(f"{above[-1]}.git"):
+            if above[-1] == "/":
+                return []  # no repository: files above have no effect
+            above.append(above[-1].rstrip("/").rpartition("/")[0] + "/")
+        return [rules for folder in reversed(above[1:]) for rules in self._rules_in(folder)]
 
 
-def _rules_in(folder: str) -> list[_Rules]:
-    """Read a `.gitignore`; wrong lines are skipped, as git does."""
+def _ruled_out(name: str, path: str, is_folder: bool, rules: Sequence[Rules], top: _Top) -> str | None:
+    """Return why a path is passed over, whatever is there; None if it isn't."""
+    if name.startswith("."):
+        return "hidden"
+    raw = os.fsencode(name)
+    if any(rule.decide(path, raw, is_folder=is_folder) for rule in top.unwanted):
+        return "excluded"
+    for rule in reversed(rules):
+        if (ignores := rule.decide(path, raw, is_folder=is_folder)) is not None:
+            return "ignored by .gitignore" if ignores else None
+    return None
+
+
+def _no_reader(name: str) -> str:
+    suffix = PurePath(name).suffix
+    usual = len(suffix) <= _LONGEST_SUFFIX and suffix[1:].isascii() and suffix[1:].isalnum()
+    return f"no reader for {suffix}" if usual else "no reader for its extension"
+
+
+def _target(path: str, own: str) -> tuple[str, int]:
+    """Return the real path that a link leads to, and its mode; 0 if nothing is there, which reading it reports."""
+    mode = 0
     try:
-        lines = Path(folder, _IGNORING).read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError:  # not there, or no permission: then nothing is ignored
-        return []
-    rules: list[_Rule] = []
-    for line in lines:
-        with suppress(ValueError):
-            rules += _rule(line)
-    return [_Rules(folder, rules)] if rules else []
+        mode = os.stat(path).st_mode  # noqa: PTH116 - for names of any length
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # resolving a long chain of links would be too much for Python as well
+            return own, 0
+    return os.path.realpath(path), mode
 
 
-def _rules_above(top: str) -> list[_Rules]:
-    """Read the `.gitignore` files above a folder, up to the root of its repository, outermost first."""
-    inside = Path(top)
-    rules: list[_Rules] = []
-    for folder in (inside, *inside.parents):
-        rules += _rules_in(folder.as_posix().rstrip("/") + "/") if folder != inside else []
-        if os.path.lexists(folder / ".git"):
-            return rules[::-1]
-    return []  # no repository: files above have no effect
+def _unopened(path: str, error: OSError) -> UnreadableError:
+    return UnreadableError(path_text(path), f"can't be opened ({error.strerror})")
+
+
+def _unusable(path: str, error: OSError) -> UnreadableError:
+    missing = isinstance(error, FileNotFoundError | NotADirectoryError) or not path
+    rule = "does not exist" if missing else f"can't be opened ({error.strerror})"
+    hint = "give files, folders, or - for what is piped in" if missing else None
+    return UnreadableError(path, rule, hint=hint)

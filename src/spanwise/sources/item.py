@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from spanwise.documents.document import Document
 from spanwise.errors import SpanwiseError
+from spanwise.opening import read_file_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class SourceItem:
     name: str
     """What messages call it."""
     size: int = 0
-    format: str | None = None
-    """Of the bytes; None where the name decides."""
+    format: Any = None
+    """Of the bytes: a name, or a reader; None where the name of the item decides."""
     location: str | None = None
     """What identifies it in a store, whatever its name: the absolute path of a file, an address."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -34,6 +34,11 @@ class SourceItem:
     """The document, where it is read already."""
     error: SpanwiseError | None = None
     """Why there is nothing to read."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether there is nothing left to read: a document, or an error."""
+        return self.document is not None or self.error is not None
 
     def fetch(self) -> bytes:
         """Return the bytes; what it raises is reported as the error of this item."""
@@ -48,7 +53,9 @@ class FileItem(SourceItem):
 
     path: str = ""
     """The path as it was given; `name` is the same as text, which a path on disk need not be."""
+    within: str | None = None
+    """The real path of the folder that it was found in and must lie in, "" for any; None if it was named itself."""
 
     def fetch(self) -> bytes:
-        """Return the bytes of the file."""
-        return Path(self.path).read_bytes() if self.data is None else self.data
+        """Return the bytes of the file; raise UnreadableError if it is none, or none any more."""
+        return read_file_bytes(self.path, within=self.within) if self.data is None else self.data

@@ -9,7 +9,7 @@ from typing import Final
 
 from spanwise.documents.document import Document
 from spanwise.errors import OptionError, UnreadableError
-from spanwise.sources.folder import OF_STORE, find_files
+from spanwise.sources.folder import LINKED_TWICE, OF_STORE, find_files
 from spanwise.sources.item import SourceItem
 
 Source = str | os.PathLike[str] | Document | SourceItem
@@ -24,17 +24,29 @@ class Listing:
     """
 
     def __init__(
-        self, sources: Source | Iterable[Source], is_known: Callable[[str], bool], store: Container[str] = ()
+        self,
+        sources: Source | Iterable[Source],
+        is_known: Callable[[str], bool],
+        store: Container[str] = (),
+        *,
+        follow_links: bool = False,
     ) -> None:
         self._sources: Iterable[Source] = [sources] if isinstance(sources, _ONE) else sources
-        self._is_known, self._store = is_known, store
-        self._seen: set[str] = set()
+        self._is_known, self._store, self._follow_links = is_known, store, follow_links
+        self._seen: set[str] = set()  # real paths of files
+        self._taken: set[str] = set()  # places of files and folders
+        self._passed: dict[str, str] = {}
+        self._unusable: set[str] = set()  # names of what has failed
         self.paths: list[str] = []
-        self.passed_over: Counter[str] = Counter()
         self.failed: list[UnreadableError] = []
         if not isinstance(self._sources, Iterable):
             hint = "give a path, a folder, a Document, or an iterable of these"
             raise OptionError("sources", "can't be listed", value=type(sources).__name__, hint=hint)
+
+    @property
+    def passed_over(self) -> Counter[str]:
+        """How many files were passed over, by reason."""
+        return Counter(reason for own, reason in self._passed.items() if own not in self._taken)
 
     def __iter__(self) -> Iterator[SourceItem]:
         """Yield the items in the order of the sources; a file that is given twice comes once."""
@@ -50,14 +62,21 @@ class Listing:
                 raise OptionError("sources", rule, value=type(source).__name__)
 
     def _files(self, path: str) -> Iterator[SourceItem]:
-        found = find_files([path], known=self._is_known)
+        found = find_files([path], known=self._is_known, follow_links=self._follow_links)
         found.leave_out(self._store, OF_STORE)
         self.paths.append(path)
-        self.passed_over += found.passed_over
-        self.failed += found.failed
-        yield from (SourceItem(error.subject, error=error) for error in found.failed)
+        for own, reason in found.passed.items():
+            self._passed.setdefault(own, reason)
+        self._taken |= found.walked
+        failed = [error for error in found.failed if error.subject not in self._unusable]
+        self._unusable.update(error.subject for error in failed)
+        self.failed += failed
+        yield from (SourceItem(error.subject, error=error) for error in failed)
         for item in found.items():
-            location = os.path.realpath(item.path)
+            location, own, _ = found.places[item.path]
             if location not in self._seen:
                 self._seen.add(location)
+                self._taken.add(own)
                 yield item
+            elif location != own:
+                self._passed.setdefault(own, LINKED_TWICE)

@@ -6,11 +6,13 @@ Documents are read and written through a tenant's reader or writer, so no search
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from spanwise.errors import OptionError
+from spanwise import plugins
+from spanwise.errors import OptionError, did_you_mean
 from spanwise.stores.values import (
     Candidate,
     ChunkState,
@@ -26,6 +28,10 @@ from spanwise.stores.values import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_KIND: Final = "stores"
+_SERVERS: Final = ("postgresql", "postgres")
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 
 class StoreReader(Protocol):
@@ -114,17 +120,33 @@ class Store(Protocol):
 
 
 def open_store(address: str | os.PathLike[str], *, create: bool = False) -> Store:
-    """Open a store by its path or its address (`postgresql://…`)."""
+    """Open a store by its path or its address: `postgresql://…`, or the scheme of a plug-in."""
     if not isinstance(address, str | os.PathLike):
         raise OptionError("store", "must be a path or an address", value=type(address).__name__)
     where = os.fspath(address)
-    if where.startswith(("postgresql://", "postgres://")):
+    scheme, sign, _ = where.partition("://")
+    if sign and scheme in _SERVERS:
         from spanwise.stores.postgres import open_postgres
 
         return open_postgres(where, create=create)
+    if sign and _SCHEME.fullmatch(scheme):
+        return _plugin(scheme, where, create=create)
     from spanwise.stores.sqlite import open_sqlite
 
     return open_sqlite(where, create=create)
+
+
+def _plugin(scheme: str, address: str, *, create: bool) -> Store:
+    """Open a store of a plug-in, whose name is the scheme of its addresses."""
+    from spanwise.stores.plugin_store import PluginStore
+
+    known = plugins.names(_KIND)
+    if scheme not in known:
+        hint = did_you_mean(scheme, [*_SERVERS, *known])
+        raise OptionError("store", "has an address of a kind that no store has", value=address, hint=hint)
+    make, who = plugins.load(_KIND, scheme), plugins.label(_KIND, scheme)
+    with plugins.calling(who, address):
+        return PluginStore(make(address, create=create), who)
 
 
 def store_files(store: object) -> frozenset[str]:
@@ -139,4 +161,8 @@ def opened(store: str | os.PathLike[str] | Store, *, create: bool = False) -> Ab
     """Open a store by its path or address, and close it afterwards; one that is open already stays open."""
     if isinstance(store, str | os.PathLike) or not hasattr(store, "reading"):
         return closing(open_store(store, create=create))  # type: ignore[arg-type]
-    return nullcontext(store)
+    if plugins.is_own(store):
+        return nullcontext(store)
+    from spanwise.stores.plugin_store import PluginStore
+
+    return nullcontext(PluginStore(store, f"store {type(store).__name__}"))

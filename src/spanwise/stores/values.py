@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from spanwise.errors import OptionError
+from spanwise.native import is_text
+
 DEFAULT_TENANT: Final = ""
 """The tenant of documents that name none; a query without a tenant sees these and no others."""
+
+
+_MOST_BYTES: Final = {"tenant": 512, "document_id": 2_048}  # together they must fit a key of an index
+
+
+def checked_text(name: str, value: object) -> str:
+    """Return a string that every store can hold and look for; raise OptionError for any other value."""
+    if not isinstance(value, str):
+        raise OptionError(name, "must be a string", value=value)
+    if "\0" in value or not is_text(value):
+        raise OptionError(name, "must hold neither NUL nor half a character (a lone surrogate)", value=value)
+    most = _MOST_BYTES.get(name)
+    if most and len(value) * 4 > most and len(value.encode()) > most:
+        raise OptionError(name, f"must be at most {most:,} bytes long", value=value)
+    return value
+
+
+def possible_ids(names: Iterable[str]) -> list[str]:
+    """Return each name once; those that no store can hold, and that can't be looked up, are left out."""
+    return [name for name in dict.fromkeys(names) if "\0" not in name and is_text(name)]
+
+
+def checked_tenant(tenant: object) -> str:
+    """Return the name of a tenant; None stands for the default one."""
+    return DEFAULT_TENANT if tenant is None else checked_text("tenant", tenant)
 
 
 class Model(NamedTuple):
@@ -34,6 +62,15 @@ class StoredDocument:
     """The names that its own links refer to, in the same spelling as addresses."""
     location: str | None = None
     """The absolute path of its file, by which it is recognised however the path is spelt."""
+
+    def check(self) -> None:
+        """Raise OptionError for an id, or metadata that filters look for, which no store can hold."""
+        checked_text("document_id", self.document_id)
+        for label in self.metadata.get("labels") or ():
+            checked_text("labels", label)
+        for name in ("space_key", "file_path", "source_type"):
+            if self.metadata.get(name) is not None:
+                checked_text(name, self.metadata[name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +125,10 @@ class StoreChange:
     """Chunks that only get a vector, because the store had none for them."""
     deleted: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raise OptionError for a document that no store can hold."""
+        self.source.check()
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -100,6 +141,14 @@ class Filters:
     until: str | None = None  # and not after
     source_type: str | None = None
     chunk_type: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise OptionError for a value that is no string, or one that no store can look for."""
+        for label in self.labels:
+            checked_text("labels", label)
+        for name in ("space", "path", "since", "until", "source_type", "chunk_type"):
+            if getattr(self, name) is not None:
+                checked_text(name, getattr(self, name))
 
 
 class Statistics(NamedTuple):

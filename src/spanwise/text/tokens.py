@@ -7,18 +7,22 @@ chunking, and one exact count of each finished chunk decides.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
+from itertools import islice
+from operator import gt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from spanwise.errors import MissingExtraError, OptionError, did_you_mean
-from spanwise.native import NEAR as NEAR  # re-exported for users of the map
+from spanwise import plugins
+from spanwise.errors import MissingExtraError, OptionError, UnreadableError, did_you_mean
 from spanwise.native import (
+    LARGEST,
     NEARBY,
     SEAM,
     ended_at,
@@ -30,6 +34,9 @@ from spanwise.native import (
     token_ends,
     tokens_between,
 )
+from spanwise.native import NEAR as NEAR  # re-exported for users of the map
+from spanwise.text.model_names import MODEL_NAMES, encoding_of
+from spanwise.text.plugin_tokenizer import PluginTokenizer
 
 if TYPE_CHECKING:
     import numpy
@@ -41,19 +48,30 @@ _WINDOW: Final = 1 << 16
 _SHORT: Final = 16  # characters; counts of strings up to this length are cached
 _MOST_CACHED: Final = 4096
 _CONTINUING: Final = bytes(range(0x80, 0xC0))
+_KIND: Final = "tokenizers"
 
 
 class Tokenizer(Protocol):
-    """The interface of a tokenizer; any object with these attributes is accepted as `tokenizer`.
+    """What an object must have to be given as `tokenizer`.
 
-    `added` is the number of special tokens the embedder puts around every text; `count` includes them, `ends` doesn't.
-    `seam` is None, or a pattern after each match of which a token begins whatever the surrounding text; with it most
-    exact counts need no encoding.
+    It may also have `added`, the number of special tokens that the embedder puts around every text: `count` includes
+    them, `ends` doesn't. And `seam`, a pattern after each match of which a token begins whatever the surrounding text:
+    with it most exact counts need no encoding.
     """
 
     @property
     def name(self) -> str:
-        """The name used in errors and records."""
+        """The name used in errors and records; the same on any machine."""
+
+    def count(self, text: str) -> int:
+        """Return the exact number of tokens that an embedder would see."""
+
+    def ends(self, text: str) -> Sequence[int]:
+        """Return the character position where each token ends, ascending; inside a character counts as after it."""
+
+
+class FullTokenizer(Tokenizer, Protocol):
+    """A tokenizer with everything that a `TokenMap` needs; `tokenizer_of` returns one."""
 
     @property
     def added(self) -> int:
@@ -63,20 +81,20 @@ class Tokenizer(Protocol):
     def seam(self) -> re.Pattern[str] | None:
         """A pattern for the positions where a token always begins, or None."""
 
-    def count(self, text: str) -> int:
-        """Return the exact number of tokens that an embedder would see."""
-
-    def ends(self, text: str) -> array[int]:
-        """Return the character position where each token ends; inside a character counts as after it."""
-
 
 class TokenMap:
     """The character positions where the tokens of one text end, computed in one pass."""
 
     __slots__ = ("_ends", "_known", "_last_seam", "_torn", "text", "tokenizer")
 
-    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
-        """Encode the text."""
+    def __init__(self, text: str, tokenizer: FullTokenizer) -> None:
+        """Encode the text.
+
+        Raise UnreadableError if it is too long for positions of 32 bits, OptionError for a tokenizer with wrong ends.
+        """
+        if len(text) > LARGEST:
+            rule = f"must have at most {LARGEST:,} characters"
+            raise UnreadableError("text", rule, value=len(text), hint="divide it into several documents")
         self.text = text
         self.tokenizer = tokenizer
         self._torn: list[int] = []  # positions where a text without seams had to be cut for encoding
@@ -302,7 +320,7 @@ class HuggingFaceTokenizer:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self._tokenizer: Any = tokenizer
-        self.name = str(path)
+        self.name = file_name(path)
         self.added: int = tokenizer.num_special_tokens_to_add(False)
 
     def count(self, text: str) -> int:
@@ -318,22 +336,41 @@ class HuggingFaceTokenizer:
         return _as_array(numpy.maximum.accumulate(ends) if len(ends) else ends)
 
 
+def file_name(path: Path) -> str:
+    """Return the name of a tokenizer's file in records: the same wherever the file is, another if its bytes differ."""
+    return f"{path.name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}"
+
+
 @cache
 def _last(seam: re.Pattern[str]) -> re.Pattern[str]:
     """Return a pattern that matches a string up to its last seam."""
     return re.compile(f"(?s:.*)(?:{seam.pattern})")
 
 
-def _ends_from(tokenizer: Tokenizer, text: str, start: int) -> array[int]:
+def _ends_from(tokenizer: FullTokenizer, text: str, start: int) -> array[int]:
     """Return where the tokens of a window end, as 32-bit positions in the whole text."""
     if isinstance(tokenizer, OpenAITokenizer):
         return tokenizer.ends(text, start)
-    ends = tokenizer.ends(text)
+    ends = _checked(tokenizer, text)
     if start == 0:
-        return ends if isinstance(ends, array) and ends.typecode == "i" else array("i", ends)
+        return ends
     import numpy
 
     return _as_array(numpy.asarray(ends) + start)
+
+
+def _checked(tokenizer: Tokenizer, text: str) -> array[int]:
+    """Return the ends of the tokens of a text; raise OptionError unless they ascend in it, which every search needs."""
+    ends = tokenizer.ends(text)
+    try:
+        found = ends if isinstance(ends, array) and ends.typecode == "i" else array("i", ends)
+    except (TypeError, OverflowError) as error:
+        rule = "must have an `ends` that returns integers of 32 bits"
+        raise OptionError("tokenizer", rule, value=tokenizer.name) from error
+    if found and (found[0] < 0 or found[-1] > len(text) or any(map(gt, found, islice(found, 1, None)))):
+        rule = f"must have an `ends` that returns ascending positions in the text, from 0 to {len(text)}"
+        raise OptionError("tokenizer", rule, value=tokenizer.name)
+    return found
 
 
 def _as_array(values: numpy.ndarray[Any, Any]) -> array[int]:
@@ -353,7 +390,7 @@ def _hugging_face(path: Path, _modified: int, _size: int) -> HuggingFaceTokenize
     return HuggingFaceTokenizer(path)
 
 
-TOKENIZERS: Final[dict[str, Callable[[], Tokenizer]]] = {
+TOKENIZERS: Final[dict[str, Callable[[], FullTokenizer]]] = {
     "cl100k": lambda: _openai("cl100k"),
     "o200k": lambda: _openai("o200k"),
     "approx": ApproximateTokenizer,
@@ -361,10 +398,20 @@ TOKENIZERS: Final[dict[str, Callable[[], Tokenizer]]] = {
 }
 
 
-def tokenizer_of(wanted: str | os.PathLike[str] | Tokenizer) -> Tokenizer:
-    """Return the tokenizer of a name or of the path of a file; an object that is one is returned as it is."""
-    if isinstance(wanted, str) and wanted in TOKENIZERS:
-        return TOKENIZERS[wanted]()
+_OWN: Final = (OpenAITokenizer, ApproximateTokenizer, WordTokenizer, HuggingFaceTokenizer, PluginTokenizer)
+
+
+def built_in(name: object) -> str | None:
+    """Return which tokenizer of the table a name stands for, be it that of a model; None if it stands for none."""
+    return None if not isinstance(name, str) else name if name in TOKENIZERS else encoding_of(name)
+
+
+def tokenizer_of(wanted: str | os.PathLike[str] | Tokenizer) -> FullTokenizer:
+    """Return the tokenizer of a name or of the path of a file, or an object as one."""
+    if name := built_in(wanted):
+        return TOKENIZERS[name]()
+    if isinstance(wanted, str) and is_plugin(wanted):
+        return plugins.made(_KIND, wanted, lambda make, who: PluginTokenizer(make(), who, wanted))
     if isinstance(wanted, str | os.PathLike):
         path = Path(wanted)
         try:
@@ -373,10 +420,27 @@ def tokenizer_of(wanted: str | os.PathLike[str] | Tokenizer) -> Tokenizer:
             found = None
         if found:
             return _hugging_face(path, found.st_mtime_ns, found.st_size)
-        hint = f"{did_you_mean(str(wanted), TOKENIZERS)} (or give the path of a tokenizer.json)"
+        hint = _names_hint(str(wanted))
         raise OptionError("tokenizer", "is neither a known name nor a file", value=str(wanted), hint=hint)
-    for name in ("name", "added", "seam", "count", "ends"):
+    if isinstance(wanted, _OWN):
+        return wanted
+    for name in ("name", "count", "ends"):
         if not hasattr(wanted, name):
             rule = f"must be a name, a path, or an object with `{name}` (see spanwise.Tokenizer)"
             raise OptionError("tokenizer", rule, value=wanted)
-    return wanted
+    return PluginTokenizer(wanted, f"tokenizer {wanted.name}", wanted.name)
+
+
+def is_plugin(name: str) -> bool:
+    """Whether a name that isn't built in is that of a plug-in; a path is none."""
+    return os.sep not in name and name in plugins.names(_KIND)
+
+
+def _names_hint(wanted: str) -> str:
+    """Return the nearest name, those of models among them, else what there is."""
+    models = [name.rstrip("-*") for names in MODEL_NAMES.values() for name in names]
+    own = [*TOKENIZERS, *plugins.names(_KIND)]
+    near = did_you_mean(wanted, [*own, *models])
+    if not near.startswith("did you mean"):
+        near = f"known: {', '.join(own)}, and OpenAI's models such as gpt-4o"
+    return f"{near} (or give the path of a tokenizer.json)"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from spanwise import plugins
 from spanwise.chunking.line_window import WRONG_ANSWER, Proposal, Window, fault_of
 from spanwise.chunking.proposers.endpoint_settings import (
     Estimate,
@@ -26,7 +27,7 @@ from spanwise.chunking.proposers.prompt import messages_of
 from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS, SmartOptions, SmartStrategy
 from spanwise.chunking.strategy import Question
 from spanwise.chunking.task import ChunkingTask
-from spanwise.errors import OptionError
+from spanwise.errors import OptionError, did_you_mean
 from spanwise.options import options_of
 from spanwise.text.tokens import Tokenizer
 
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from spanwise.chunking.proposers.answer_cache import AnswerCache
     from spanwise.chunking.proposers.scheduler import Scheduler
 
-__all__ = ["Estimate", "Propose", "Proposer", "ProposerReport", "answers_from", "endpoint_options", "estimated"]
+__all__ = [
+    "Estimate", "Propose", "Proposer", "ProposerReport", "answers_from", "check_proposer", "endpoint_options",
+    "estimated", "proposer_of", "refuse_endpoint",
+]  # fmt: skip
 
 Propose = Callable[[Window], Sequence[int]]
 """A function from a window to the numbers of the lines where a topic starts."""
@@ -44,6 +48,8 @@ Answers = Callable[[], Sequence[Proposal]]
 _FRAME: Final = 4  # tokens around a message
 _OPENING: Final = 3  # tokens before the answer
 _LINES_PER_TOPIC: Final = 5
+_KIND: Final = "proposers"
+_NOT_ASKED: Final = "max_calls was reached"
 
 
 class Proposer:
@@ -59,6 +65,9 @@ class Proposer:
                 hint = f"a Proposer takes {', '.join(ENDPOINT_OPTIONS)}; give the others to spanwise.chunk"
                 raise OptionError(name, "doesn't say whom to ask", hint=hint)
         self._settings = endpoint_options(options)
+        self._begin()
+
+    def _begin(self) -> None:
         self._report = ProposerReport()
         self._scheduler: Scheduler | None = None
         self._caches: dict[tuple[str | None, int], AnswerCache] = {}
@@ -131,6 +140,62 @@ class Proposer:
         return self._caches[name]
 
 
+class FunctionProposer(Proposer):
+    """A function of the caller, or of a plug-in, for all documents of a run; `who` is how messages call it."""
+
+    def __init__(self, propose: Propose, who: str) -> None:
+        self._propose, self._who = propose, who
+        self._begin()
+
+    def ask(
+        self, task: ChunkingTask, questions: Sequence[Question], options: Mapping[str, Any] | None = None
+    ) -> Answers:
+        """Return a function that calls the function for each question; without calls if `max_calls` is 0."""
+        self._report.windows += len(questions)
+        if options and options.get("max_calls") == 0:
+            return lambda: [Proposal(failure=_NOT_ASKED) for _ in questions]
+        return functools.cache(lambda: [self._proposal(question.window) for question in questions])
+
+    def _proposal(self, window: Window) -> Proposal:
+        """Call the function, and once more if its answer is wrong."""
+        for _ in range(2):
+            self._report.calls += 1
+            with plugins.calling(self._who):
+                starts: object = self._propose(window)
+            if not fault_of(starts, len(window.lines)):
+                return Proposal(tuple(starts))  # type: ignore[arg-type]
+        self._report.fell_back(WRONG_ANSWER)
+        return Proposal(failure=WRONG_ANSWER)
+
+
+def proposer_of(wanted: Proposer | Propose | str) -> Proposer:
+    """Return the proposer of a plug-in's name, `NAME` or `NAME:MODEL`, or a function as one."""
+    if isinstance(wanted, str):
+        check_proposer(wanted)
+        name, _, model = wanted.partition(":")
+        make, who = plugins.load(_KIND, name), plugins.label(_KIND, name)
+        with plugins.calling(who):
+            return _proposer(make(model), who)
+    return _proposer(wanted, f"proposer {getattr(wanted, '__name__', type(wanted).__name__)}")
+
+
+def _proposer(found: object, who: str) -> Proposer:
+    if isinstance(found, Proposer):
+        return found
+    if callable(found):
+        return FunctionProposer(found, who)
+    hint = "give a spanwise.Proposer, a function from a window to numbers, or the name of a plug-in"
+    raise OptionError("proposer", "must be able to propose", value=type(found).__name__, hint=hint)
+
+
+def check_proposer(name: str) -> None:
+    """Raise OptionError if no plug-in has this name; it is not loaded."""
+    known = plugins.names(_KIND)
+    if name.partition(":")[0] not in known:
+        hint = did_you_mean(name, known) if known else "no package with a proposer is installed"
+        raise OptionError("proposer", "is not known", value=name, hint=hint)
+
+
 def endpoint_options(options: Mapping[str, Any]) -> SmartOptions:
     """Return the endpoint's settings from options and environment; raise OptionError if they can't be used."""
     given = {name: value for name, value in options.items() if name in ENDPOINT_OPTIONS}
@@ -141,7 +206,7 @@ def endpoint_options(options: Mapping[str, Any]) -> SmartOptions:
 
 @contextmanager
 def answers_from(
-    proposer: Proposer | Propose | None, task: ChunkingTask, options: Mapping[str, Any]
+    proposer: Proposer | Propose | str | None, task: ChunkingTask, options: Mapping[str, Any]
 ) -> Iterator[Answers]:
     """Ask the given proposer about a document, else the endpoint of the options."""
     questions = SmartStrategy().questions(task)
@@ -149,24 +214,14 @@ def answers_from(
         with Proposer(**{name: value for name, value in options.items() if name in ENDPOINT_OPTIONS}) as own:
             yield own.ask(task, questions)
         return
+    refuse_endpoint(options)
+    yield proposer_of(proposer).ask(task, questions)
+
+
+def refuse_endpoint(options: Mapping[str, Any]) -> None:
+    """Raise OptionError for options of an endpoint where a proposer is given."""
     if twice := sorted(name for name in options if name in ENDPOINT_OPTIONS):
         raise OptionError(twice[0], "is for the proposer that is given", hint=f"try spanwise.Proposer({twice[0]}=...)")
-    if isinstance(proposer, Proposer):
-        yield proposer.ask(task, questions)
-    elif callable(proposer):
-        yield functools.cache(lambda: [_own_proposal(proposer, question.window) for question in questions])
-    else:
-        hint = "give a spanwise.Proposer, or a function from a window to numbers"
-        raise OptionError("proposer", "must be able to propose", value=type(proposer).__name__, hint=hint)
-
-
-def _own_proposal(propose: Propose, window: Window) -> Proposal:
-    """Call a function, and once more if its answer is wrong."""
-    for _ in range(2):
-        starts: object = propose(window)
-        if not fault_of(starts, len(window.lines)):
-            return Proposal(tuple(starts))  # type: ignore[arg-type]
-    return Proposal(failure=WRONG_ANSWER)
 
 
 def _failed(answer: Future[Proposal]) -> bool:

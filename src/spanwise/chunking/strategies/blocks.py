@@ -49,11 +49,22 @@ def _filled(task: ChunkingTask) -> Iterator[BlockRange]:
     leaves, first = content_units(task), 0
     while first < len(leaves):
         until = _last_that_fits(task, leaves, first)
-        if until > first:
+        if _is_cut_off(task, leaves, first, until):
+            yield from _split(task, leaves[until], leaves[first].to(leaves[until - 1]))
+            until += 1
+        elif until > first:
             yield leaves[first].to(leaves[until - 1])
         else:
             yield from _split(task, leaves[first])
         first = max(until, first + 1)
+
+
+def _is_cut_off(task: ChunkingTask, leaves: Sequence[BlockRange], first: int, until: int) -> bool:
+    """Whether a chunk would be headings alone, though something follows them in their section."""
+    blocks = task.document.blocks
+    if until == first or until == len(leaves) or blocks[leaves[until].first].kind == "heading":
+        return False
+    return all(blocks[leaf.first].kind == "heading" for leaf in leaves[first:until])
 
 
 class Room(NamedTuple):
@@ -101,21 +112,28 @@ def _last_that_fits(task: ChunkingTask, leaves: Sequence[BlockRange], first: int
 
 
 def _before_headings(task: ChunkingTask, leaves: Sequence[BlockRange], first: int, until: int) -> int:
-    """Leave headings that would end a chunk to the next one, if they fit there with what follows them."""
+    """Leave headings that would end a chunk to the next one, unless that would cut a leaf which fits by itself."""
     blocks, kept = task.document.blocks, until
     while kept > first and blocks[leaves[kept - 1].first].kind == "heading":
         kept -= 1
     if kept in {first, until}:
         return until
-    return kept if fits(task, leaves[kept].to(leaves[until]), _room(task, leaves[kept]).held) else until
+    together = fits(task, leaves[kept].to(leaves[until]), _room(task, leaves[kept]).held)
+    return kept if together or not fits(task, leaves[until], _room(task, leaves[until]).core) else until
 
 
-def _split(task: ChunkingTask, leaf: BlockRange) -> Iterator[BlockRange]:
-    """Split a leaf between its sentences, lines or cells into parts of about the same size."""
-    room = _room(task, leaf)
+def _split(task: ChunkingTask, leaf: BlockRange, headings: BlockRange | None = None) -> Iterator[BlockRange]:
+    """Split a leaf between its sentences, lines or cells into parts of about the same size.
+
+    `headings` above it stay with its first part, unless they leave no room for one.
+    """
+    room = _room(task, headings or leaf)
     limit = max(room.held, 1)
-    units = finer(task, leaf, room.core)
-    size = task.tokens.count(leaf.start, leaf.end)
+    taken = task.tokens.count(headings.start, leaf.start) if headings else 0
+    units = finer(task, leaf, max(room.core - taken, 1))
+    if headings:
+        units = [headings.to(units[0]), *units[1:]] if taken + NEAR < room.core else [headings, *units]
+    size = task.tokens.count(units[0].start, leaf.end)
     target = size // -(-size // limit) if size else limit
     ranges = [(unit.start, unit.end) for unit in units]
     for low, high in fill(task.tokens, ranges, target, limit, limit):

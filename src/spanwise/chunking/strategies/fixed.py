@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice, takewhile
+from itertools import chain, islice, takewhile
 from math import ceil, inf
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -24,6 +24,11 @@ from spanwise.text.sentences import sentence_starts
 from spanwise.text.tokens import NEAR
 
 _NEAR_CHARS: Final = 160  # a sentence mostly begins this near
+_TOLERATED: Final = (0.8, 1.2)  # of target, for a finished chunk with its overlap
+_FINE: Final = 20  # units in a chunk of target size
+_FOLLOWED: Final = 3  # ways to reach a cut
+_TRIED: Final = 8  # next cuts that are tried from a cut
+_OTHER_SIZES: Final = (1.2, 1.0, 0.9, 0.8)  # of target, for shares where neither of the usual numbers will do
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,25 +133,140 @@ def _balanced(task: ChunkingTask, run: list[FixedUnit], room: int) -> list[Fixed
     total, size = run[-1].end_at - run[0].start_at, min(room, 1.1 * task.options.target_tokens)
     if total <= size:
         return _within(task, run, _joined(run[0], run[-1]), room)
-    shares: list[FixedUnit] = []
-    for share in _shares(task, run, ceil(total / size), room):
-        if not _fits(task, share, room):
-            unit = min(max(total / len(run), size / 16), size / 4)
-            shares = list(_shares(task, run, ceil(total / (size - unit)), room))
-            break
-        shares.append(share)
+    bounds = _bounds(task, run)
+    shares = _nearest_to_target(task, bounds, ceil(total / size), room)
+    if not shares:
+        unit = min(max(total / len(run), size / 16), size / 4)
+        shares = list(_shares(task, bounds, ceil(total / (size - unit)), room))
     return [piece for share in shares for piece in _within(task, run, share, room)]
 
 
-def _shares(task: ChunkingTask, run: list[FixedUnit], number: int, room: int) -> Iterator[FixedUnit]:
-    """Cut a run at the allowed boundaries nearest to equal shares of it; the later wins unless it is much farther."""
-    blocks, tolerance = task.document.blocks, 0.1 * task.options.target_tokens
-    all_ends = [paragraph.end_at for paragraph in run]
+class _Bounds(NamedTuple):
+    """A run, where its units end in tokens, and the units after which it may be cut, with their ends."""
+
+    run: list[FixedUnit]
+    all_ends: list[int]
+    allowed: list[int]
+    ends: list[int]
+
+
+def _bounds(task: ChunkingTask, run: list[FixedUnit]) -> _Bounds:
+    blocks, all_ends = task.document.blocks, [paragraph.end_at for paragraph in run]
     # a heading is kept with what follows
     allowed = [at for at, paragraph in enumerate(run[:-1], 1) if blocks[paragraph.first].kind != "heading"]
-    ends = [all_ends[at - 1] for at in allowed]
+    return _Bounds(run, all_ends, allowed, [all_ends[at - 1] for at in allowed])
+
+
+def _nearest_to_target(task: ChunkingTask, bounds: _Bounds, number: int, room: int) -> list[FixedUnit]:
+    """Return the division into `number` shares or one more whose chunks come nearest to target; none if none fits.
+
+    Where both leave a chunk outside the tolerated sizes, any division that leaves none outside wins, then any other.
+    """
+    target, run = task.options.target_tokens, bounds.run
+    total = run[-1].end_at - run[0].start_at
+    best: list[FixedUnit] = []
+    badness = (inf, inf)
+    others = {ceil(total / (share * target)) for share in _OTHER_SIZES}
+    divisions = chain(
+        (_fitting(task, bounds, one, room) for one in (number, number + 1)),
+        (_all_tolerated(task, bounds, room) for _ in range(1)),
+        (_fitting(task, bounds, one, room) for one in sorted(others - {1, number, number + 1})),
+    )
+    for shares in divisions:
+        if shares and (found := _badness(task, shares)) < badness:
+            best, badness = shares, found
+        if badness[0] == 0:
+            break
+    return best
+
+
+class _Step(NamedTuple):
+    """A way to divide the beginning of a run: its cost, its last cut, the size of its last core, the step before."""
+
+    cost: float
+    cut: int
+    core: int
+    before: _Step | None
+
+
+def _all_tolerated(task: ChunkingTask, bounds: _Bounds, room: int) -> list[FixedUnit]:
+    """Return a division whose finished chunks are all of tolerated size, as near to target as can be found.
+
+    Of the divisions that reach a cut only those with the least cost, overlap and most overlap are followed, and from
+    each cut only a few of the next ones are tried, so the time is linear.
+    """
+    run, _, allowed, _ = bounds
+    target, ratio = task.options.target_tokens, task.options.overlap_ratio
+    if (run[-1].end_at - run[0].start_at) * _FINE < target * len(run):
+        return []  # between units as small as these equal shares are as good
+    low, high = _TOLERATED[0] * target, min(_TOLERATED[1] * target, room)
+    cuts = [0, *allowed, len(run)]
+    starts = [run[cut].start_at for cut in cuts[:-1]]
+    ends = [run[0].start_at, *(run[cut - 1].end_at for cut in cuts[1:])]
+    steps: list[list[_Step]] = [[] for _ in cuts]
+    steps[0] = [_Step(0.0, 0, 0, None)]
+    for index, start in enumerate(starts):
+        for step in _followed(steps[index]):
+            overlap = round(step.core * ratio)
+            first = bisect_left(ends, start + low - overlap, index + 1)
+            last = bisect_right(ends, start + high - overlap, first)
+            for after in range(first, last, (last - first) // _TRIED + 1):
+                core = ends[after] - start
+                cost = step.cost + (core + overlap - target) ** 2
+                steps[after].append(_Step(cost, after, core, step))
+        steps[index] = []
+    several = [step for step in steps[-1] if step.before and step.before.before]
+    return _shares_of(run, cuts, min(several, default=None, key=itemgetter(0)))
+
+
+def _followed(steps: list[_Step]) -> list[_Step]:
+    """Return the cheapest step, and those with the smallest and the largest core."""
+    if len(steps) <= _FOLLOWED:
+        return steps
+    by_core = sorted(steps, key=itemgetter(2, 0))
+    return [min(steps, key=itemgetter(0)), by_core[0], by_core[-1]]
+
+
+def _shares_of(run: list[FixedUnit], cuts: list[int], step: _Step | None) -> list[FixedUnit]:
+    """Return the shares of a division that is known by its last step."""
+    shares: list[FixedUnit] = []
+    while step and step.before:
+        shares.append(_joined(run[cuts[step.before.cut]], run[cuts[step.cut] - 1]))
+        step = step.before
+    return shares[::-1]
+
+
+def _fitting(task: ChunkingTask, bounds: _Bounds, number: int, room: int) -> list[FixedUnit]:
+    """Return a division into so many shares; nothing if one of them is over the limit."""
+    shares: list[FixedUnit] = []
+    for share in _shares(task, bounds, number, room):
+        if not _fits(task, share, room):
+            return []
+        shares.append(share)
+    return shares
+
+
+def _badness(task: ChunkingTask, shares: list[FixedUnit]) -> tuple[float, float]:
+    """Return which part of the finished chunks is outside the tolerated sizes, and how far all are from target."""
+    target, ratio = task.options.target_tokens, task.options.overlap_ratio
+    low, high = _TOLERATED[0] * target, _TOLERATED[1] * target
+    outside, distance, before = 0, 0.0, 0
+    for share in shares:
+        core = share[5] - share[4]
+        size = core + round(before * ratio)
+        outside += not low <= size <= high
+        distance += abs(size - target)
+        before = core
+    return outside / len(shares), distance / len(shares)
+
+
+def _shares(task: ChunkingTask, bounds: _Bounds, number: int, room: int) -> Iterator[FixedUnit]:
+    """Cut a run at the allowed boundaries nearest to equal shares of it; the later wins unless it is much farther."""
+    run, all_ends, allowed, ends = bounds
+    tolerance = 0.1 * task.options.target_tokens
     origin, total = run[0].start_at, run[-1].end_at - run[0].start_at
     start, _, first, _, start_at, _ = run[0]
+    number = min(number, run[-1].end - start)  # a share has a character, however many tokens a joint is said to have
     for share in range(1, number):
         wanted = origin + total * share / number
         after = bisect_left(ends, wanted)

@@ -33,6 +33,7 @@ class HeadingStrategy(Strategy):
     """The strategy `heading`."""
 
     name = "heading"
+    described_by_first = True
     options = HeadingOptions
     repeating = None
 

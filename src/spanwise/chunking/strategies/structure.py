@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import ClassVar, Final
+from typing import Final
 
 from spanwise.chunking.overlap import prose_start
 from spanwise.chunking.packing import Range, divide, divide_once, fill
@@ -54,7 +54,7 @@ class StructureStrategy(Strategy):
     """The strategy `structure`."""
 
     name = "structure"
-    options: ClassVar[type[Options]] = StructureOptions
+    options: type[Options] = StructureOptions
     leaves_out = CLOSING
     repeating = APART
 

@@ -27,6 +27,7 @@ class WindowStrategy(Strategy):
     """The strategy `window`."""
 
     name = "window"
+    described_by_first = True
     options = WindowOptions
 
     def plan(self, task: ChunkingTask) -> ChunkPlan:

@@ -10,7 +10,7 @@ from spanwise.chunking.proposers.answer_cache import AnswerCache
 from spanwise.chunking.proposers.endpoint_settings import with_environment
 from spanwise.chunking.strategies.smart import SmartOptions
 from spanwise.cli.inputs import config_of
-from spanwise.cli.terminal import Screen, counted, print_json, printable, stderr_screen
+from spanwise.cli.terminal import Screen, counted, one_line, print_json, stderr_screen
 from spanwise.options import options_of
 from spanwise.pipeline.settings import Layer, in_force
 
@@ -32,6 +32,6 @@ def run(arguments: argparse.Namespace) -> None:
         print_json({"path": str(path), "answers": answers, "bytes": size, "most_mb": options.cache_mb})
     else:
         Screen(sys.stdout).table([
-            ("cache", printable(str(path))), ("answers", f"{answers:,}"), ("size", f"{size / 1e6:.1f} MB"),
+            ("cache", one_line(str(path))), ("answers", f"{answers:,}"), ("size", f"{size / 1e6:.1f} MB"),
             ("at most", f"{options.cache_mb:,} MB"),
         ])  # fmt: skip

@@ -5,66 +5,106 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import fields
-from functools import lru_cache
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from itertools import chain, islice
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Final
 
 from spanwise.checks import RULES, Checker, CheckSettings, Finding
-from spanwise.chunking.strategies import STRATEGIES
+from spanwise.checks.findings import missing_names
+from spanwise.checks.in_dialects import absent_fields, dialect_of, looks_like_chunk
+from spanwise.checks.settings import checked_with, judged
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, known_strategy, strategy_of
+from spanwise.chunking.strategy import Strategy
 from spanwise.cli.inputs import config_of, flags_of, patterns_of
-from spanwise.cli.terminal import Screen, counted, print_json_lines, printable
+from spanwise.cli.terminal import Screen, counted, one_line, print_json_lines
 from spanwise.documents.document import LEFT_OUT_KINDS, Document
 from spanwise.errors import SpanwiseError, UnreadableError
-from spanwise.options import options_of
+from spanwise.opening import path_text
+from spanwise.options import typed
 from spanwise.pipeline.settings import Config, Layer, in_force, settings_of
-from spanwise.readers import INPUTS, ReadOptions, has_reader, read_file
-from spanwise.records.loaders import read_records
-from spanwise.sources.folder import find_files
+from spanwise.readers import ReadOptions, has_reader, input_formats, read_file
+from spanwise.records.loaders import Recorded, no_chunks, read_records
+from spanwise.sources.folder import FoundFiles, find_files
 from spanwise.text.tokens import tokenizer_of
 
 Record = dict[str, Any]
+_LOOKED_AT: Final = 1000  # lines; if none of them is a chunk, the file is something else
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Check a file of chunks, report what is wrong, and sum up."""
     config, flags = config_of(arguments), flags_of(arguments)
-    settings_of(in_force([*config.layers(None), *flags]))
-    settings_for = settings_under(config, flags)
+    layers = [*config.layers(None), *flags]
+    if any("strategy" in layer.values for layer in layers):  # else each record has its own, with options of its own
+        settings_of(in_force(layers))
+    settings_for = SettingsByRecord(config, flags)
     source = Sources(arguments, config) if arguments.source else None
     checker = Checker(settings_for, source.find if source else None, arguments.dialect)
     report = _JsonReport(0) if arguments.json else _Report(arguments.most)
-    for item in read_records(arguments.chunks):
+    for item in _chunks_in(arguments.chunks, arguments.dialect):
         for finding in checker.findings(item):
             report.add(finding)
-    rest = source.unseen(STRATEGIES[settings_for({}).strategy].leaves_out) if source else ()
+    rest = source.unseen(settings_for({}).strategy.leaves_out) if source else ()
     for finding in (*checker.finish(), *rest):
         report.add(finding)
     if not checker.chunks and not source:
         raise UnreadableError(arguments.chunks, "holds no chunks")
-    report.sum_up(checker.chunks, beside=source is not None)
+    report.sum_up(checker.chunks, settings_for.assumed, beside=source is not None)
     return 1 if report.violations else 0
 
 
-def settings_under(config: Config, flags: list[Layer]) -> Callable[[Record], CheckSettings]:
-    """Return what finds the settings for a record: its own strategy, with all given options that this strategy has."""
+def _chunks_in(path: str, dialect: str | None) -> Iterator[Recorded]:
+    """Yield what a file holds; raise UnreadableError if nothing near its beginning is a chunk, or none is whole."""
+    items = read_records(path)
+    head = list(islice(items, _LOOKED_AT))
+    chunks = [item.record for item in head if looks_like_chunk(item.record)]
+    if head and not chunks:
+        raise no_chunks(path, head[0].number, head[0].fault or "no field of a chunk")
+    absent = [absent_fields(record, dialect or dialect_of(record)) for record in chunks]
+    if absent and all(absent):  # one that lacks a field among whole ones is a violation
+        rule = f"can't be checked: in every record {missing_names(absent[0])}"
+        raise UnreadableError(path, rule, hint="check what spanwise chunk writes without --fields and --texts")
+    yield from chain(head, items)
 
-    @lru_cache(maxsize=256)
-    def known(strategy: str | None, file: str | None) -> CheckSettings:
-        layers = [*config.layers(file), *flags]
-        given = in_force(layers)
-        name = strategy or given["strategy"].value
-        options = STRATEGIES[name].options
-        names = {item.name for item in fields(options)}
-        values = {key: value for layer in layers for key, value in layer.values.items() if key in names}
-        return CheckSettings(tokenizer_of(given["tokenizer"].value), name, options_of(options, values))
 
-    def settings_for(record: Record) -> CheckSettings:
-        strategy, file = record.get("strategy"), _metadata(record).get("file_path")
-        return known(strategy if strategy in STRATEGIES else None, file if config.special else None)
+class SettingsByRecord:
+    """Finds the settings for a record: flags, then what it states itself, then the config file, then the defaults."""
 
-    return settings_for
+    def __init__(self, config: Config, flags: list[Layer]) -> None:
+        """Raise OptionError for a tokenizer that can't be used."""
+        self._given = {name: value for layer in flags for name, value in layer.values.items()}
+        self._tokenizer = tokenizer_of(self._given["tokenizer"]) if "tokenizer" in self._given else None
+        self._config, self._usual = config, lru_cache(maxsize=256)(self._configured)
+        self.assumed: dict[str, Any] = {}
+        """Defaults that were taken for what neither the records nor the user say."""
+
+    def _configured(self, file: str | None) -> dict[str, Any]:
+        return {name: value for layer in self._config.layers(file) for name, value in layer.values.items()}
+
+    def __call__(self, record: Record) -> CheckSettings:
+        """Return the settings for a record."""
+        usual = self._usual(_metadata(record).get("file_path") if self._config.special else None)
+        strategy = _strategy(record, {**usual, **self._given}.get("strategy", DEFAULT_STRATEGY))
+        counting = self._tokenizer
+        if counting is None and "tokenizer" not in record and "tokenizer" in usual:
+            counting = tokenizer_of(usual["tokenizer"])
+        declared = strategy.options.__dataclass_fields__
+        given = {key: typed(declared[key], value) if key in declared else value for key, value in self._given.items()}
+        settings = checked_with(record, judged(strategy), counting, given, usual)
+        known = {*record, *usual, *self._given}
+        if record and not {"tokenizer", "max_tokens"} <= known:
+            values = {"tokenizer": settings.tokenizer.name, "max_tokens": settings.options.max_tokens}
+            self.assumed |= {name: value for name, value in values.items() if name not in known}
+        return settings
+
+
+def _strategy(record: Record, usual: str) -> Strategy:
+    """Return the strategy that a record states, else the usual one."""
+    name = record.get("strategy")
+    return (known_strategy(name) if isinstance(name, str) else None) or strategy_of(usual)
 
 
 def _metadata(record: Record) -> Record:
@@ -95,7 +135,8 @@ class Sources:
         self._seen.add(str(file.resolve()))
         source_type = metadata.get("source_type")
         given = {name: metadata.get(name) for name in ("source_url", "language")}
-        return read_file(file, self._format or (source_type if source_type in INPUTS else None), given, self._options)
+        stated = source_type if source_type in input_formats() else None
+        return read_file(file, self._format or stated, given, self._options)
 
     def _file(self, name: str | None, document_id: str | None) -> Path | None:
         if self._path.is_file():
@@ -104,37 +145,48 @@ class Sources:
             known = self._by_id()
             return known.get(str(document_id)) or (next(iter(known.values())) if len(known) == 1 else None)
         parts = PurePath(name).parts
-        paths = (self._path.joinpath(*parts[at:]) for at in range(len(parts)) if parts[at] not in {"/", ".."})
-        return next((path for path in paths if path.is_file()), None)
+        paths = [self._path.joinpath(*parts[at:]) for at in range(len(parts)) if parts[at] not in {"/", ".."}]
+        if there := next((path for path in paths if path.is_file()), None):
+            return there
+        return next((self._escaped[text] for path in paths if (text := path_text(path)) in self._escaped), None)
+
+    @cached_property
+    def _escaped(self) -> dict[str, Path]:
+        """The files whose names on disk are no text, by the names that records have."""
+        return {text: Path(file) for file in self._files().files if (text := path_text(file)) != file}
 
     def _by_id(self) -> dict[str, Path]:
         """Return the files by the ids that their documents get if none is given."""
         if not hasattr(self, "_ids"):
-            self._ids = {self._read(file).document_id: Path(file) for file in self._files()}
+            self._ids: dict[str, Path] = {}
+            for file in self._files().files:
+                with suppress(SpanwiseError):  # what can't be read has no chunks
+                    self._ids[self._read(file).document_id] = Path(file)
         return self._ids
 
     def _read(self, file: str) -> Document:
         return read_file(file, self._format, {}, self._options)
 
-    def _files(self) -> list[str]:
-        return find_files([str(self._path)], known=has_reader, **self._patterns).files
+    def _files(self) -> FoundFiles:
+        return find_files([str(self._path)], known=has_reader, **self._patterns)
 
     def unseen(self, left_out: frozenset[str]) -> Iterator[Finding]:
         """Yield findings for documents of the source that have no chunk."""
-        for file in self._files():
-            if str(Path(file).resolve()) in self._seen:
+        found = self._files()
+        for file in found.files:
+            if found.places[file].location in self._seen:
                 continue
             try:
                 document = self._read(file)
             except SpanwiseError as error:
-                yield Finding("warning", "no chunks", f"can't be read: {error.rule}", None, file)
+                yield Finding("warning", "no chunks", f"can't be read: {error.rule}", None, path_text(file))
                 continue
             kinds = {block.kind for block in document.blocks} - LEFT_OUT_KINDS
             if kinds - left_out:
-                yield Finding("violation", "lost", "the document has content, but no chunk", None, file)
+                yield Finding("violation", "lost", "the document has content, but no chunk", None, path_text(file))
             else:
                 what = "only headings" if kinds else "no content"
-                yield Finding("warning", "no chunks", f"the document has {what}", None, file)
+                yield Finding("warning", "no chunks", f"the document has {what}", None, path_text(file))
 
 
 class _Report:
@@ -162,11 +214,11 @@ class _Report:
         line = f"line {finding.place}" if finding.place else ""
         chunk = f"chunk {finding.chunk[:12]}" if finding.chunk else ""
         where = ", ".join(filter(None, (line, chunk, finding.document)))
-        text = f"{printable(where)}{': ' if where else ''}{printable(finding.reason)}"
+        text = f"{one_line(where)}{': ' if where else ''}{one_line(finding.reason)}"
         colour = "error" if finding.level == "violation" else "head"
         self._screen.labelled(f"{finding.level}: {finding.rule}", text, colour)
 
-    def sum_up(self, chunks: int, *, beside: bool) -> None:
+    def sum_up(self, chunks: int, assumed: dict[str, Any], *, beside: bool) -> None:
         for (level, rule), number in sorted(self._reported.items()):
             if self._most and number > self._most:
                 self._screen.line(f"… {number - self._most:,} more: {level}: {rule} (--most 0 shows all)")
@@ -174,6 +226,12 @@ class _Report:
         self._screen.line(f"{counted(chunks, 'chunk')} checked, {found}", "error" if self.violations else "good")
         for rule in sorted(rule for level, rule in self._reported if level == "violation"):
             self._screen.line(f"  {rule}: {RULES[rule]}")
+        if ("warning", "promise") in self._reported:
+            self._screen.labelled("note", "promises were judged by the defaults; give the options of these chunks")
+        if assumed:
+            flags = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in assumed.items())
+            what = f"judged by {flags}, which these records don't state; give them if they were others"
+            self._screen.labelled("note", what)
         if not beside:
             self._screen.line("without the source nobody can say whether text is lost or altered; --source PATH can")
 
@@ -184,6 +242,6 @@ class _JsonReport(_Report):
     def _write(self, finding: Finding) -> None:
         print_json_lines([finding._asdict()], flush=False)
 
-    def sum_up(self, chunks: int, *, beside: bool) -> None:
+    def sum_up(self, chunks: int, assumed: dict[str, Any], *, beside: bool) -> None:
         counts = {"chunks": chunks, "violations": self.violations, "warnings": self.warnings, "source": beside}
-        print_json_lines([{"summary": counts}])
+        print_json_lines([{"summary": counts | ({"assumed": assumed} if assumed else {})}])

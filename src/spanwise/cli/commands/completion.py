@@ -11,5 +11,5 @@ def run(arguments: argparse.Namespace) -> int:
 
     from spanwise.cli.arguments import build_parser
 
-    print(shtab.complete(build_parser(), arguments.shell))
+    print(shtab.complete(build_parser(with_plugins=True), arguments.shell))
     return 0

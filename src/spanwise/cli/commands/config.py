@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from dataclasses import fields
+from dataclasses import Field, fields
+from typing import Any
 
-from spanwise.chunking.strategies import STRATEGIES
+from spanwise.chunking.strategies import strategy_of
 from spanwise.cli.inputs import config_of, flags_of
-from spanwise.cli.terminal import Screen, print_json, printable
+from spanwise.cli.terminal import Screen, one_line, print_json
 from spanwise.options import options_of, value_text
-from spanwise.pipeline.settings import Value, declared_options, in_force, settings_of
+from spanwise.pipeline.settings import Value, in_force, settings_of
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Show every value that is in force, and where it was set."""
     config = config_of(arguments)
     given = in_force([*config.layers(arguments.file), *flags_of(arguments)])
-    values = {name: _without_secret(name, value) for name, value in _with_defaults(given).items()}
+    declared = strategy_of(given["strategy"].value).options.__dataclass_fields__
+    values = {name: _without_secret(declared.get(name), name, value) for name, value in _with_defaults(given).items()}
     if config.search:
         origin = config.layers(None)[0].origin
         values |= {f"search.{name}": Value(value, origin) for name, value in config.search.items()}
@@ -26,14 +29,15 @@ def run(arguments: argparse.Namespace) -> None:
         print_json({"config": file, "values": {name: value._asdict() for name, value in values.items()}})
         return
     screen = Screen(sys.stdout)
-    screen.line(f"config file: {printable(config.layers(None)[0].origin) if config.path else 'none'}\n", "strong")
-    rows = [(name, printable(value_text(value.value)), printable(value.origin)) for name, value in values.items()]
+    screen.line(f"config file: {one_line(config.layers(None)[0].origin) if config.path else 'none'}\n", "strong")
+    rows = [(name, one_line(value_text(value.value)), one_line(value.origin)) for name, value in values.items()]
     screen.table([("setting", "value", "from"), *rows])
 
 
-def _without_secret(name: str, value: Value) -> Value:
-    """Show that a secret is set, but not its value."""
-    declared = declared_options().get(name)
+def _without_secret(declared: Field[Any] | None, name: str, value: Value) -> Value:
+    """Show that a secret is set, but not its value; of a store's address all but the password."""
+    if name == "store":
+        return Value(re.sub(r"(://[^/@:]*:)[^/]*@", r"\1***@", value.value), value.origin)
     hidden = declared is not None and declared.metadata["secret"] and value.value is not None
     return Value("***", value.origin) if hidden else value
 
@@ -41,7 +45,7 @@ def _without_secret(name: str, value: Value) -> Value:
 def _with_defaults(given: dict[str, Value]) -> dict[str, Value]:
     """Add the options that are not given, as the strategy takes them beside those that are."""
     settings = settings_of(given)
-    taken = options_of(STRATEGIES[settings.strategy].options, settings.options)
+    taken = options_of(strategy_of(settings.strategy).options, settings.options)
     first = {name: given[name] for name in ("strategy", "tokenizer")}
     options = {item.name: Value(getattr(taken, item.name), "default") for item in fields(taken)}
     return first | options | given

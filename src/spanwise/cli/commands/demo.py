@@ -83,7 +83,7 @@ def _indexed_and_searched(screen: Screen, wanted: Sequence[str], documents: dict
         code = code or _command(screen, ["search", _SCENES[name].query, "--store", _STORE, "--limit", "2"])
     changed = "en" if "en" in asked else asked[0]
     file, scene = Path("handbooks") / documents[changed].name, _SCENES[changed]
-    _part(screen, "Change one handbook, and index again: what didn't change is kept, not made anew")
+    _part(screen, "Change one handbook, and index again: what didn't change is kept")
     with file.open("a", encoding="utf-8") as handbook:
         handbook.write(f"\n{scene.change}\n")
     screen.line(f"$ echo {shlex.quote(scene.change)} >> {file.as_posix()}", "head")

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from typing import Final
 
-from spanwise.cli.terminal import Screen, counted, fitted, print_json_lines, printable
+from spanwise.cli.terminal import Screen, counted, fitted, one_line, print_json_lines
 from spanwise.records.diff import ChunkChange, changes_between, kept_chunks
 
 _SIGNS: Final = {"added": ("+", "good"), "removed": ("-", "error"), "moved": (">", "head"), "kept": ("=", "")}
@@ -33,11 +33,11 @@ def _show(screen: Screen, changes: list[ChunkChange], counts: dict[str, int]) ->
             continue
         if change.document != document:
             document = change.document
-            screen.line(printable(document), "strong")
+            screen.line(one_line(document), "strong")
         sign, colour = _SIGNS[change.change]
         level = "parent " if change.parent else ""
         line = f"  {sign} #{change.chunk_index:<4} {level}{change.headings_path}: {change.text}"
-        screen.line(fitted(printable(line), screen.width), colour)
+        screen.line(fitted(one_line(line), screen.width), colour)
     numbers = ", ".join(f"{counts[name]:,} {name}" for name in _SIGNS)
     parents = sum(change.embed and change.parent for change in changes)
     note = f" ({counted(parents, 'parent')} among them)" if parents else ""

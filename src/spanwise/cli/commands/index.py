@@ -11,59 +11,63 @@ from contextlib import closing
 from itertools import chain
 from typing import Any, Final
 
-from spanwise.cli.inputs import config_of, files_of, flags_of, no_documents, reading_of
+from spanwise.cli import WRONG_USE, forget_stdout
+from spanwise.cli.inputs import (
+    all_need_extras,
+    check_asked,
+    config_of,
+    files_of,
+    flags_of,
+    limits_of,
+    no_documents,
+    reading_of,
+)
+from spanwise.cli.progress import Stages
 from spanwise.cli.proposer_view import show_report
-from spanwise.cli.terminal import Progress, Screen, counted, print_json_lines
+from spanwise.cli.terminal import Screen, counted, one_line, print_json_lines, reason_counts
 from spanwise.embedding import Embedder
 from spanwise.errors import OptionError
-from spanwise.indexing.index import IndexEvent, IndexRun, embedder_for, without_calls
+from spanwise.indexing.index import IndexRun, embedder_for, without_calls
 from spanwise.indexing.writer import DocumentReport, MissingStore
 from spanwise.pipeline.jobs import Job, jobs_of, proposer_for, workers_for
 from spanwise.pipeline.settings import Layer
 from spanwise.sources.folder import OF_STORE, FoundFiles
 from spanwise.stores import StoreWriter, open_store, store_files
 from spanwise.stores.values import DEFAULT_TENANT, Model
+from spanwise.text.terms import check_installed
 
 _STATUSES: Final = ("added", "changed", "unchanged", "deleted", "failed")
 _DRY_NAMES: Final = {"added": "new", "deleted": "removed"}  # of statuses, in the table of a dry run
 
 
-class Stages(Progress):
-    """Progress by stage: how many documents were read, and how many chunks were made, embedded and written."""
-
-    def __init__(self, *, silent: bool, embedding: bool) -> None:
-        """Start to count; the total is set when it is known."""
-        super().__init__(silent=silent)
-        self._counts: Counter[str] = Counter()
-        self._stages = ("chunk", "embed", "write") if embedding else ("chunk", "write")
-
-    def show(self, event: IndexEvent) -> None:
-        """Show how far a stage is."""
-        self._counts[event.stage] = event.done
-        self.documents = self._counts["read"]
-        if event.stage != "read":
-            self.draw()
-
-    def text(self) -> str:
-        """Return how far each stage is, in a line."""
-        stages = (f"{name} {self._counts[name]:,}" for name in self._stages)
-        return " · ".join((self.share(), f"read {self.documents:,}/{self.total:,}", *stages))
-
-
 def run(arguments: argparse.Namespace) -> int:
-    """Index what the paths name, or show what that would do."""
+    """Index what the paths name, or show what that would do; what can't be done leaves no empty store behind."""
+    check_installed()
     tenant = arguments.tenant or DEFAULT_TENANT
     jobs, found = _jobs(arguments, tenant)
+    check_asked(arguments, jobs)
     exists = _exists(arguments.store)
     if not jobs and not exists:
         return no_documents(arguments.paths, found)
+    if all_need_extras(jobs):
+        return WRONG_USE
+    chosen: str | Embedder | None = arguments.embedder
+    if not exists and not arguments.dry_run:
+        with proposer_for(jobs):  # one that can't be asked is known now
+            pass
+    if chosen != "auto" or not exists:
+        chosen = embedder_for(chosen, None)
+        _model(chosen)  # it is loaded now, if that is needed to know its dimension
     if arguments.dry_run and not exists:
-        return _index(jobs, found, MissingStore(), embedder_for(arguments.embedder, None), arguments)
+        return _index(jobs, found, MissingStore(), embedder_for(chosen, None), arguments)
     with closing(open_store(arguments.store, create=not arguments.dry_run)) as store:
-        embedder = embedder_for(arguments.embedder, store.model())
-        model = Model(embedder.name, embedder.dimension) if embedder else None
-        with store.writing(tenant, model, arguments.wait) as writer:
+        embedder = embedder_for(chosen, store.model())
+        with store.writing(tenant, _model(embedder), arguments.wait) as writer:
             return _index(jobs, found, writer, embedder, arguments)
+
+
+def _model(embedder: Embedder | None) -> Model | None:
+    return Model(embedder.name, embedder.dimension) if embedder else None
 
 
 def _exists(address: str) -> bool:
@@ -94,24 +98,29 @@ def _index(
     silent = arguments.quiet or (arguments.json and sys.stdout is not None and sys.stdout.isatty())
     progress = Stages(silent=silent, embedding=embedder is not None)
     index_run = IndexRun(writer, embedder, dry=arguments.dry_run, progress=progress.show)
-    plan = index_run.plan(jobs)
+    plan = index_run.plan(progress.each("comparing with the store", jobs))
     unseen = [error.subject for error in found.failed]
     if not jobs and not unseen and not index_run.gone(arguments.paths, unseen):
         return no_documents(arguments.paths, found)
     if arguments.dry_run:
         plan = plan._replace(jobs=without_calls(plan.jobs))
-    progress.total = len(plan.jobs)
+    progress.start(len(plan.jobs))
     with proposer_for(plan.jobs) as proposer:
         workers = workers_for(arguments.jobs, plan.jobs)
-        reports = chain(index_run.write(plan, workers, proposer), index_run.remove(arguments.paths, unseen))
+        reports = chain(
+            index_run.write(plan, workers, proposer, limits_of(arguments)), index_run.remove(arguments.paths, unseen)
+        )
         progress.report_errors(*found.failed)
         documents, chunks = _reported(reports, progress, as_json=arguments.json)
-    progress.clear()
+        documents["failed"] += len(found.failed)
+    progress.finish()
     if not arguments.quiet and not arguments.json:
         _sum_up(documents, chunks, progress, embedding=embedder is not None, dry=arguments.dry_run)
+        if found.passed_over:
+            progress.screen.line(one_line(f"left out: {reason_counts(found.passed_over)}"), "dim")
         if proposer is not None and not arguments.dry_run:
             show_report(progress.screen, proposer)
-    return 1 if documents["failed"] or found.failed else 0
+    return 1 if documents["failed"] else 0
 
 
 def _reported(
@@ -126,11 +135,21 @@ def _reported(
         chunks.update(add=report.added, keep=report.kept, move=report.moved, delete=report.deleted)
         chunks["embed"] += report.embedded
         if as_json:
-            print_json_lines([_record(report)])
+            as_json = _is_printed(_record(report))
         if report.error:
             progress.report_errors(report.error, file=file)
         progress.report_warnings(file, report.notes)
     return documents, chunks
+
+
+def _is_printed(record: dict[str, Any]) -> bool:
+    """Print a line; whether anybody reads it: without a reader, as after `| head`, the indexing goes on in silence."""
+    try:
+        print_json_lines([record])
+    except BrokenPipeError:
+        forget_stdout()
+        return False
+    return True
 
 
 def _record(report: DocumentReport) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from pathlib import PurePath
 from typing import Final
 
 from spanwise.cli.inputs import config_of, flags_of, piped_item, reading_of, refuse_to_overwrite
-from spanwise.cli.terminal import Progress, counted, one_line
+from spanwise.cli.progress import Progress
+from spanwise.cli.terminal import counted, for_terminal, one_line
 from spanwise.errors import OptionError
 from spanwise.inspection import Inspection, page_of
 from spanwise.inspection.build import inspected
@@ -34,7 +35,8 @@ def run(arguments: argparse.Namespace) -> None:
         inspected(job, pictures=arguments.pictures, pictures_up_to=arguments.pictures_up_to) as inspection,
         opened(output, flag="--html", example=_EXAMPLE) as file,
     ):
-        size = sum(file.write(part.encode()) for part in page_of(inspection))
+        shown = for_terminal(file)
+        size = sum(shown.write(part.encode()) for part in page_of(inspection))
     if not arguments.quiet:
         _sum_up(output, inspection, size)
 

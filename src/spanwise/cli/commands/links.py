@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from spanwise.cli.terminal import Screen, counted, one_line, print_json_lines, printable, stderr_screen
+from spanwise.cli.terminal import Screen, counted, one_line, print_json_lines, stderr_screen
 from spanwise.pipeline.vault import Reference, Vault, read_vault
 
 
@@ -24,10 +24,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(screen: Screen, vault: Vault) -> None:
     for reference in vault.dangling:
-        link = f"{printable(reference.source)}: [[{printable(_target(reference))}]]"
-        screen.labelled("dangling", f"{link}: {reference.problem}")
+        link = f"{one_line(reference.source)}: [[{one_line(_target(reference))}]]"
+        screen.labelled("dangling", f"{link}: {one_line(reference.problem or '')}")
     for repeated in vault.repeated_ids:
-        text = f"{printable(repeated.note)}: ^{repeated.block_id} stands {repeated.times} times"
+        text = f"{one_line(repeated.note)}: ^{one_line(repeated.block_id)} stands {repeated.times} times"
         screen.labelled("repeated", text)
     linked = sum(1 for references in vault.incoming.values() if references)
     screen.line(

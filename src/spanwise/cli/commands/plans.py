@@ -12,7 +12,7 @@ from spanwise.chunking.line_window import Window
 from spanwise.chunking.proposers import estimated
 from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS, SmartOptions
 from spanwise.cli.inputs import config_of
-from spanwise.cli.terminal import Screen, one_line, print_json, printable
+from spanwise.cli.terminal import Screen, one_line, print_json
 from spanwise.documents.document import Document
 from spanwise.errors import SpanwiseError
 from spanwise.pipeline.chunk import chunk, prepare
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     screen = Screen(sys.stdout)
     head = ("plan", "strategy", "cost of 1K tokens", "latency", "use", "tenants", "options")
     names = ("plan", "strategy", "cost", "latency", "use", "who", "words")
-    screen.table([head, *(tuple(printable(row[name]) for name in names) for row in rows)], wrapped=True)
+    screen.table([head, *(tuple(one_line(row[name]) for name in names) for row in rows)], wrapped=True)
     name = one_line(arguments.sample) if arguments.sample else "the English handbook of the demo"
     screen.line(f"\nlatency: of {name}, measured now; nobody was asked, an endpoint takes its own time", "dim")
 

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from spanwise.cli.inputs import piped_item
-from spanwise.cli.terminal import Screen, print_json, printable, reason_counts
+from spanwise.cli.terminal import Screen, for_terminal, one_line, print_json, printable, reason_counts
 from spanwise.documents.document import Document, Part
 from spanwise.readers import ReadOptions, read_bytes, read_file
 from spanwise.text.tokens import TokenMap, tokenizer_of
@@ -31,8 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
             "left_out": [item._asdict() for item in document.left_out],
         })  # fmt: skip
     else:
-        shown = printable(document.text) if sys.stdout.isatty() else document.text  # a text may not steer the terminal
-        sys.stdout.buffer.write(shown.encode())
+        for_terminal(sys.stdout.buffer).write(document.text.encode())
         if sys.stdout.isatty() and not document.text.endswith("\n"):
             sys.stdout.buffer.write(b"\n")  # so that warnings start on a new line
         sys.stdout.buffer.flush()
@@ -43,9 +42,9 @@ def _report_left_out(document: Document) -> None:
     """Warn of what was left out; what usually is, is only counted."""
     for item in document.left_out:
         if not item.usual:
-            print(f"warning: {printable(item.reason)}", file=sys.stderr)
+            print(f"warning: {one_line(item.reason)}", file=sys.stderr)
     if usual := Counter(item.reason for item in document.left_out if item.usual):
-        print(f"left out: {printable(reason_counts(usual))}", file=sys.stderr)
+        print(f"left out: {one_line(reason_counts(usual))}", file=sys.stderr)
 
 
 def _document(arguments: argparse.Namespace) -> Document:
@@ -86,7 +85,7 @@ def _show_blocks(blocks: list[dict[str, Any]]) -> None:
         name = " › ".join(path) if len(path) < 3 else f"… › {' › '.join(path[-2:])}"
         rows.append((
             str(block["index"]), kind, f"{block['char_start']}:{block['char_end']}", f"{block['token_count']:,}",
-            _location(block), printable(name)[:40], printable(" ".join(block["raw_md_text"][:200].split())),
+            _location(block), one_line(name)[:40], printable(" ".join(block["raw_md_text"][:200].split())),
         ))  # fmt: skip
     Screen(sys.stdout).table(rows, right=(0, 3), head="strong")
 

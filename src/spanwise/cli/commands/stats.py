@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any, Final
 
-from spanwise.cli.terminal import Screen, bar, columns, padded, print_json, printable
+from spanwise.cli.terminal import Screen, bar, columns, one_line, padded, print_json
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.records.loaders import records_of_file
 from spanwise.records.stats import SizeStatistics, sizes_of, summary_of
@@ -50,7 +50,7 @@ def _levels(measured: list[SizeStatistics]) -> list[SizeStatistics]:
 
 def _show(screen: Screen, measured: list[SizeStatistics]) -> None:
     summaries = [summary_of(sizes) for sizes in measured]
-    rows = [("", *(printable(summary["file"]) for summary in summaries))]
+    rows = [("", *(one_line(summary["file"]) for summary in summaries))]
     rows += [(label, *(f"{summary[name]:,}" for summary in summaries)) for name, label in _COUNTS.items()]
     rows += [(label, *(f"{summary[name]:.1%}" for summary in summaries)) for name, label in _SHARES.items()]
     rows += _shares("type ", [sizes.types for sizes in measured])
@@ -71,7 +71,7 @@ def _histograms(measured: list[SizeStatistics], width: int) -> list[str]:
     largest = max(max(sizes.tokens) for sizes in measured)
     step = next((step for step in _STEPS if step * _BINS > largest), largest // _BINS + 1)
     room = (width - 14) // len(measured) - 10
-    lines = [f"{'tokens':>13}  " + "".join(padded(printable(sizes.name), room + 10) for sizes in measured).rstrip()]
+    lines = [f"{'tokens':>13}  " + "".join(padded(one_line(sizes.name), room + 10) for sizes in measured).rstrip()]
     counts = [Counter(size // step for size in sizes.tokens) for sizes in measured]
     for bin_number in range(largest // step + 1):
         cells = [_bar(counter, bin_number, room) for counter in counts]

@@ -1,4 +1,4 @@
-"""`spanwise store`: what is in a store, deleting documents, and whether all of it agrees."""
+"""`spanwise store`: what is in a store, deleting documents, whether all of it agrees, and repairing it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from typing import Any
 
 from spanwise.cli.terminal import Screen, counted, one_line, print_json, print_json_lines, printable, stderr_screen
-from spanwise.errors import OptionError
+from spanwise.errors import OptionError, StoreError
+from spanwise.indexing.repair import RepairReport, repair
 from spanwise.stores import Store, open_store
 from spanwise.stores.values import DEFAULT_TENANT
 
@@ -83,15 +85,64 @@ def run_delete(arguments: argparse.Namespace) -> int:
 def run_verify(arguments: argparse.Namespace) -> int:
     """Look for what contradicts itself in a store."""
     with closing(open_store(arguments.store)) as store:
-        wrong, status = store.verify(), store.status()
+        wrong = store.verify()
+        counts = _counts(store, is_damaged=bool(wrong))
     if arguments.json:
-        print_json({"findings": wrong, "documents": status["documents"], "chunks": status["chunks"]})
+        print_json({"findings": wrong, **counts})
         return 1 if wrong else 0
     screen = Screen(sys.stdout)
     for message in wrong:
         screen.labelled("violation", one_line(message), "error")
-    counts = f"{counted(status['documents'], 'document')}, {counted(status['chunks'], 'chunk')}"
-    screen.line(f"{counts}: {f'{len(wrong):,} found' if wrong else 'all agree'}", "strong")
+    there = ", ".join(counted(number, name.removesuffix("s")) for name, number in counts.items() if number is not None)
+    screen.line(f"{there or 'the store'}: {f'{len(wrong):,} found' if wrong else 'all agree'}", "strong")
     if wrong:
-        stderr_screen().line("hint: delete the store and index the documents again")
+        stderr_screen().line("hint: `spanwise store repair` keeps what is sound and rebuilds the rest")
     return 1 if wrong else 0
+
+
+def _counts(store: Store, *, is_damaged: bool) -> dict[str, int | None]:
+    """Return the numbers of documents and chunks; None for those of a damaged store that can't be counted."""
+    try:
+        status = store.status()
+    except StoreError:
+        if not is_damaged:
+            raise
+        status = {}
+    return {name: status.get(name) for name in ("documents", "chunks")}
+
+
+def run_repair(arguments: argparse.Namespace) -> int:
+    """Rebuild a damaged store from what is sound in it, and report what was kept and what was lost."""
+    report = repair(arguments.store, arguments.wait)
+    if arguments.json:
+        print_json(asdict(report))
+    elif not arguments.quiet:
+        _show_repair(report)
+    return 0 if report.is_whole else 1
+
+
+def _show_repair(report: RepairReport) -> None:
+    screen = stderr_screen()
+    if not report.findings:
+        screen.line("nothing is damaged, and nothing was changed", "strong")
+        return
+    for name in report.lost:
+        screen.labelled("lost", one_line(name), "error")
+    for name in report.incomplete:
+        screen.labelled("without vectors", one_line(name))
+    if report.is_uncertain:
+        screen.labelled("lost", "perhaps more: what was written last, or how much there was, can't be read", "error")
+    again = len(report.lost) + report.unnamed
+    screen.table(
+        [
+            ("", "kept", "lost"),
+            ("documents", f"{report.documents:,}", f"{again:,}"),
+            ("chunks", f"{report.chunks:,}", ""),
+            ("vectors", f"{report.vectors:,}", f"of {counted(len(report.incomplete), 'document')}"),
+            ("terms, full text", "made again", ""),
+        ]
+    )
+    if report.copy:
+        screen.line(f"the damaged store is kept as {one_line(report.copy)}")
+    if not report.is_whole:
+        screen.line("hint: run `spanwise index` as before: it reads again what was lost, and nothing else")

@@ -4,60 +4,89 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Collection
 from dataclasses import Field, fields
 from typing import Any
 
-from spanwise.chunking.strategies import STRATEGIES, strategy_of
-from spanwise.cli.terminal import Screen, print_json
+from spanwise import plugins
+from spanwise.chunking.plugin_strategy import PluginStrategy
+from spanwise.chunking.strategies import STRATEGIES, plugin_strategies, strategy_of
+from spanwise.chunking.strategy import Strategy
+from spanwise.cli.arguments import build_parser, settings_commands
+from spanwise.cli.parser import option_flag, own_flags
+from spanwise.cli.terminal import Screen, one_line, print_json, stderr_screen
+from spanwise.errors import PluginError
 from spanwise.options import options_schema, value_text
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Show every strategy with its options."""
-    names = [strategy_of(name).name for name in arguments.names] or list(STRATEGIES)
+    named: dict[str, Strategy] = {name: strategy_of(name) for name in arguments.names}
+    others = {} if named else plugin_strategies()
+    found = named or {**STRATEGIES, **{name: one for name, one in others.items() if isinstance(one, Strategy)}}
     if arguments.json:
-        print_json(_schema(names))
+        print_json(_schema(found))
         return
-    screen = Screen(sys.stdout)
-    for name in names:
-        screen.line(name, "strong")
-        screen.line(f"  {_purpose(name)}\n")
+    screen, taken = Screen(sys.stdout), own_flags(settings_commands(build_parser()))
+    for name, strategy in found.items():
+        screen.line(f"{name} ({_origin(name)})" if name not in STRATEGIES else name, "strong")
+        screen.line(f"  {_purpose(name, strategy)}\n")
         rows = [
-            (_flag(item), value_text(item.default), _range(item), item.metadata["help"])
-            for item in fields(STRATEGIES[name].options)
+            (_flag(item, taken), value_text(item.default), _range(item), item.metadata["help"])
+            for item in fields(strategy.options)
         ]
         screen.table([("option", "default", "may be", "what it does"), *rows], wrapped=True, indent="  ")
         screen.line()
+    _report_unused(others, named)
 
 
-def _schema(names: list[str]) -> dict[str, Any]:
+def _report_unused(others: dict[str, Strategy | PluginError], named: dict[str, Strategy]) -> None:
+    """Write on stderr which plug-ins can't be used, and why."""
+    screen = stderr_screen()
+    for error in others.values():
+        if isinstance(error, PluginError):
+            screen.labelled("warning", one_line(str(error).replace("\nhint: ", "; hint: ")))
+    for name in plugins.names("strategies") if not named else ():
+        if name in STRATEGIES:
+            screen.labelled("warning", f"{_origin(name)} is not used: {name} is built in")
+
+
+def _origin(name: str) -> str:
+    return one_line(f"plug-in of {plugins.origin('strategies', name)}")
+
+
+def _schema(strategies: dict[str, Strategy]) -> dict[str, Any]:
     """Return the JSON Schema of an object that names a strategy and its options."""
     definitions = {
         name: {
-            "title": name, "description": _purpose(name), "type": "object",
-            "properties": {"strategy": {"const": name}} | options_schema(STRATEGIES[name].options),
+            "title": name, "description": _purpose(name, strategy), "type": "object",
+            "properties": {"strategy": {"const": name}} | options_schema(strategy.options),
             "required": ["strategy"], "additionalProperties": False,
         }
-        for name in names
+        for name, strategy in strategies.items()
     }  # fmt: skip
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A strategy of Spanwise and its options",
-        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in names],
+        "oneOf": [{"$ref": f"#/$defs/{name}"} for name in strategies],
         "$defs": definitions,
     }
 
 
-def _purpose(name: str) -> str:
-    """Return the first paragraph of the docstring of the strategy's module, in one line."""
-    paragraph = (sys.modules[type(STRATEGIES[name]).__module__].__doc__ or "").split("\n\n")[0]
-    opening = " ".join(paragraph.split()).removeprefix(f"`{name}`: ")
-    return opening[0].upper() + opening[1:]
+def _purpose(name: str, strategy: Strategy) -> str:
+    """Return in one line what a strategy is for: the first paragraph of a docstring, a plug-in's or its module's."""
+    written = strategy.purpose if isinstance(strategy, PluginStrategy) else _module_doc(strategy)
+    opening = " ".join(written.split("\n\n")[0].split()).removeprefix(f"`{name}`: ")
+    return one_line(opening[:1].upper() + opening[1:])
 
 
-def _flag(item: Field[Any]) -> str:
+def _module_doc(strategy: Strategy) -> str:
+    return sys.modules[type(strategy).__module__].__doc__ or ""
+
+
+def _flag(item: Field[Any], taken: Collection[str]) -> str:
     """Return an option as the command line names it; a secret has no flag, only a name in the config file."""
-    return str(item.name) if item.metadata["secret"] else f"--{item.name.replace('_', '-')}"
+    return str(item.name) if item.metadata["secret"] else option_flag(item.name, taken)
 
 
 def _range(item: Field[Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from spanwise.documents.document import is_iso
 from spanwise.errors import UnreadableError
 
+FETCH: Final = "fetch the page again from Confluence, or leave it out"
 _STORED: Final = ("storage",)
 _RENDERED: Final = ("view", "export_view", "styled_view")
 
@@ -25,9 +26,10 @@ class Export(NamedTuple):
 def export_of(text: str) -> Export:
     """Read the JSON of a page."""
     try:
-        page = _page(json.loads(text))
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError("confluence", f"begins like JSON but is none ({error})") from error
+        raise UnreadableError("confluence", f"begins like JSON but is none ({error})", hint=FETCH) from error
+    page = _page(data)
     body = _table(page, "body")
     stored, rendered = _value(body, _STORED), _value(body, _RENDERED)
     if stored is None and rendered is None:
@@ -47,7 +49,7 @@ def _page(data: Any) -> Mapping[str, Any]:
     if isinstance(data, Mapping) and isinstance(data.get("content"), Mapping) and "body" not in data:
         data = data["content"]
     if not isinstance(data, Mapping):
-        raise UnreadableError("confluence", "is JSON, but no page of the REST API")
+        raise UnreadableError("confluence", "is JSON, but no page of the REST API", hint=FETCH)
     return data
 
 

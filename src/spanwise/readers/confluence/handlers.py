@@ -78,6 +78,7 @@ HANDLERS: Final[dict[str, Handler]] = {
     **dict.fromkeys(("button", "svg", "ac:layout", "ac:layout-section", "ac:layout-cell", "ac:rich-text-body"), flow),
     **dict.fromkeys(("ac:task-body", "ac:adf-extension", "ac:adf-content"), flow),
     **dict.fromkeys(("ac:structured-macro", "ac:macro"), macro),
-    "a": anchored_link, "pre": _preformatted, "time": date, "math": _formula, "ac:emoticon": _emoticon,
+    **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), _preformatted),
+    "a": anchored_link, "time": date, "math": _formula, "ac:emoticon": _emoticon,
     "ac:task-list": framed("list"), "ac:task": _task, "ac:link": link, "ac:image": image_of, "ac:adf-node": _adf_node,
 }  # fmt: skip

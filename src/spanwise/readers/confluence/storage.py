@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.documents.document import LeftOut
 from spanwise.errors import MissingExtraError, UnreadableError
+from spanwise.readers.confluence.export import FETCH
 from spanwise.readers.confluence.handlers import HANDLERS, LEFT_OUT
 from spanwise.readers.html.boilerplate import reason_to_leave
-from spanwise.readers.html.tree import Path, refuse_long_tags
+from spanwise.readers.html.tree import DAMAGED, Path, refuse_long_tags
 from spanwise.readers.markup.collector import Collector
 from spanwise.readers.markup.elements import Element, Reference
 
@@ -63,7 +64,8 @@ def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
     body = _OPENING.sub("", text, count=1)
     pieces = _split(body)
     if any(_ENTITIES.search(piece) for piece in pieces[::2]):
-        raise UnreadableError("confluence", "declares a DOCTYPE or entities, which storage format never does")
+        rule = "declares a DOCTYPE or entities, which storage format never does"
+        raise UnreadableError("confluence", rule, hint=FETCH)
     pieces[::2] = [_LOOSE.sub("&lt;", _ENTITY.sub(_character, piece)) for piece in pieces[::2]]
     _refuse_depth(pieces[::2])
     refuse_long_tags("".join(pieces[::2]), "confluence")
@@ -75,7 +77,7 @@ def parsed(text: str) -> tuple[Any, tuple[LeftOut, ...]]:
     except etree.XMLSyntaxError as error:
         tree = etree.fromstring(data, etree.XMLParser(recover=True, **options))
         if tree is None:
-            raise UnreadableError("confluence", f"is not XML ({error.msg})") from error
+            raise UnreadableError("confluence", f"is not XML ({error.msg})", hint=FETCH) from error
         return tree, (LeftOut(f"the storage format is not well-formed ({error.msg}); read as far as it can be"),)
 
 
@@ -109,7 +111,8 @@ def _refuse_depth(pieces: list[str]) -> None:
         for closing, closed in _TAG.findall(piece):
             depth += -1 if closing else 0 if closed else 1
             if depth > _DEEPEST_TREE:
-                raise UnreadableError("confluence", f"is nested more than {_DEEPEST_TREE:,} elements deep")
+                rule = f"is nested more than {_DEEPEST_TREE:,} elements deep"
+                raise UnreadableError("confluence", rule, hint=DAMAGED)
 
 
 class StorageWalk:

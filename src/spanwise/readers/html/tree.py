@@ -13,6 +13,7 @@ from spanwise.readers.markup.elements import Reference
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
 
+DAMAGED: Final = "it is damaged: open and save it again, or leave it out"
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?:[^<>]*(/)>)?")
 _FEW: Final = 4000  # fewer tags can't nest deeply enough to be slow
 _DEEPEST: Final = 3000
@@ -82,7 +83,7 @@ def parsed(html: str, name: str = "html") -> LexborHTMLParser:
         hint = 'pip install "spanwise[html]"'
         raise MissingExtraError("selectolax", "is needed to read HTML", hint=hint) from error
     if html.count("<") > _FEW and _depth(html) > _DEEPEST:
-        raise UnreadableError(name, f"is nested more than {_DEEPEST:,} elements deep")
+        raise UnreadableError(name, f"is nested more than {_DEEPEST:,} elements deep", hint=DAMAGED)
     refuse_long_tags(html, name)
     return LexborHTMLParser(html)
 
@@ -93,7 +94,8 @@ def refuse_long_tags(html: str, name: str) -> None:
         return
     pieces = html.split(">")
     if max(map(len, pieces)) >= _LONG_TAG and any(map(_is_a_long_tag, pieces)):
-        raise UnreadableError(name, f"has an element with more than {_MOST_ATTRIBUTES:,} attributes")
+        rule = f"has an element with more than {_MOST_ATTRIBUTES:,} attributes"
+        raise UnreadableError(name, rule, hint=DAMAGED)
 
 
 def _is_a_long_tag(piece: str) -> bool:

@@ -36,7 +36,7 @@ class Walk:
         counts: dict[str, int] = {}
         child = node.first_child
         while child is not None:
-            tag = child.tag or ""
+            tag = child.tag or "-"
             if tag == "-text":
                 self._skip_text(child.text_content or "", path)
             elif tag[0] != "-" and tag[0] != "!":

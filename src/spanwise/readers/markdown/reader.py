@@ -40,7 +40,7 @@ SHAPES: Final = (FoundBlock, Part)
 _ANCHORED: Final = re.compile(r"\{#[^{}`]*\}[ \t]*#*[ \t]*(?:\n[=-]+)?\Z")  # in the source, where code has backticks
 _ANCHOR: Final = re.compile(r"\s*\{#[^{}]*\}\Z")
 _PLAIN_TITLE: Final = re.compile(r"[^\s=%^{]+(?: [^\s=%^{]+)*")  # needs no further processing, like most titles
-_VISIBLE: Final = re.compile(r"\S")
+_IN_LINE: Final = re.compile(r"[^\n]")  # to the parser, white space that Python knows may be text
 _OPAQUE: Final = re.compile(r"<(?:pre|script|style|textarea)\b", re.IGNORECASE)
 
 
@@ -122,7 +122,7 @@ def _blanked(text: str, ranges: list[tuple[int, int]]) -> str:
         return text
     pieces, reached = list[str](), 0
     for start, end in ranges:
-        pieces += [text[reached:start], _VISIBLE.sub(" ", text[start:end])]
+        pieces += [text[reached:start], _IN_LINE.sub(" ", text[start:end])]
         reached = end
     return "".join([*pieces, text[reached:]])
 

@@ -25,7 +25,7 @@ from spanwise.readers.pdf.hyphens import Vocabulary
 from spanwise.readers.pdf.layout import Element, Habits, elements_of
 from spanwise.readers.pdf.metadata import metadata_of, outline_of
 from spanwise.readers.pdf.page_contents import Contents, contents_of, empty_contents
-from spanwise.readers.pdf.pdfium import opened
+from spanwise.readers.pdf.pdfium import SAVE_AGAIN, opened
 from spanwise.readers.pdf.tables import Table
 from spanwise.readers.pdf.writer import MarkdownWriter, WrittenBlock
 
@@ -102,7 +102,7 @@ def _pages(document: pypdfium2.PdfDocument) -> tuple[list[Contents], list[LeftOu
 
 def _no_text_error(name: str, pages: Sequence[Contents], broken: Sequence[LeftOut]) -> UnreadableError:
     if broken and len(broken) == len(pages):
-        return UnreadableError(name, "is damaged: none of its pages can be read")
+        return UnreadableError(name, "is damaged: none of its pages can be read", hint=SAVE_AGAIN)
     pictured = sum(page.pictured or bool(page.items) for page in pages)
     if pictured:
         which = (
@@ -111,7 +111,7 @@ def _no_text_error(name: str, pages: Sequence[Contents], broken: Sequence[LeftOu
         rule = f"has no text: {which}, as of a scan"
         return UnreadableError(name, rule, hint="recognise the text first, for example with ocrmypdf")
     empty = "its only page is empty" if len(pages) == 1 else f"its {len(pages)} pages are empty"
-    return UnreadableError(name, f"has no text: {empty}")
+    return UnreadableError(name, f"has no text: {empty}", hint="leave it out")
 
 
 def _write_pages(

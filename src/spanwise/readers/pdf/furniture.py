@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -118,34 +119,31 @@ def _unconfirmed(pages: Sequence[Contents], size: float) -> list[Furniture]:
     """Return page numbers, and running titles beside them, that no other page confirms."""
     found: list[Furniture] = []
     for page in pages:
-        lines = [line for line in page.lines if line.upright]
+        tops = sorted(line.box.top for line in page.lines if line.upright)
+        bottoms = sorted(line.box.bottom for line in page.lines if line.upright)
         for line, top in _margin_lines(page):
-            gap = _gap(line, lines, top=top)
-            if gap < 1.2 * line.size or len(lines) < 3:
+            if _gap(line, tops, bottoms, top=top) < 1.2 * line.size or len(tops) < 3:
                 continue
+            is_outermost = line.box.top <= tops[0] + 1 if top else line.box.bottom >= bottoms[-1] - 1
             if _PAGE_NUMBER.fullmatch(line.text):
                 found.append(Furniture(page.number, line, "page number"))
-            elif line.size < 0.95 * size and _has_outer_number(line) and _is_outermost(line, lines, top=top):
+            elif line.size < 0.95 * size and _has_outer_number(line) and is_outermost:
                 found.append(Furniture(page.number, line, _reason(line, top=top)))
     return found
 
 
-def _gap(line: Line, lines: Sequence[Line], *, top: bool) -> float:
-    """Return the distance of a line in the margin from the text."""
+def _gap(line: Line, tops: Sequence[float], bottoms: Sequence[float], *, top: bool) -> float:
+    """Return the distance of a line in the margin from the text, given the sorted edges of all lines."""
     if top:
-        return min((o.box.top - line.box.bottom for o in lines if o.box.top > line.box.middle), default=0.0)
-    return min((line.box.top - o.box.bottom for o in lines if o.box.bottom < line.box.middle), default=0.0)
+        below = bisect_right(tops, line.box.middle)
+        return tops[below] - line.box.bottom if below < len(tops) else 0.0
+    above = bisect_left(bottoms, line.box.middle)
+    return line.box.top - bottoms[above - 1] if above else 0.0
 
 
 def _has_outer_number(line: Line) -> bool:
     ends = line.words[0].text, line.words[-1].text
     return len(line.words) < 16 and any(end.isdigit() and len(end) < 5 for end in ends)
-
-
-def _is_outermost(line: Line, lines: Sequence[Line], *, top: bool) -> bool:
-    if top:
-        return all(line.box.top <= other.box.top + 1 for other in lines)
-    return all(line.box.bottom >= other.box.bottom - 1 for other in lines)
 
 
 def _artifacts(pages: Sequence[Contents]) -> list[Furniture]:

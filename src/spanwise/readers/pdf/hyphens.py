@@ -13,6 +13,7 @@ _LETTERS: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*\Z")
 _HYPHENS: Final = "-‐\xad"
 _UNSPACED: Final = re.compile(r"[^\W\d_][—/]\Z")  # a line may break after these, but no space belongs there
+_BACK: Final = 200  # characters: more than the longest word
 
 _EVEN: Final = 1.2  # points: lines that end so close together are justified
 _SUSPENDED: Final = re.compile(  # before these the hyphen stands for the end of the next compound
@@ -90,11 +91,14 @@ def _first(text: str) -> str:
 
 def flowed(lines: Iterable[Sequence[Word]], vocabulary: Vocabulary) -> str:
     """Join lines into one text, with links marked."""
+    before: list[str] = []
     text, soft = "", False
     for words in lines:
         if not words:
             continue
         line = _line_text(words, vocabulary)
+        before.append(text[:-_BACK])  # what no line end depends on is left alone, however long it gets
+        text = text[-_BACK:]
         if not text:
             text = line
         elif soft or (text[-1] in _HYPHENS and text[-2:-1].isalnum()):
@@ -104,7 +108,7 @@ def flowed(lines: Iterable[Sequence[Word]], vocabulary: Vocabulary) -> str:
         else:
             text += separator(text, line) + line
         soft = words[-1].broken
-    return text + "-" if soft and text[-1:] not in _HYPHENS else text
+    return "".join(before) + (text + "-" if soft and text[-1:] not in _HYPHENS else text)
 
 
 def _line_text(words: Sequence[Word], vocabulary: Vocabulary) -> str:

@@ -22,6 +22,7 @@ _NOTES_FROM: Final = 0.5  # of the page's height: footnotes are below
 _ADDRESS: Final = re.compile(r"\S+@\S+\Z|\S+://\S+\Z|www\.\S+\Z")
 _ALL_MONO: Final = 0.9  # of the characters: in such a document a fixed pitch is no sign of code
 _AROUND: Final = 12  # lines before and after a line that show where its column ends
+_MANY: Final = 250  # likewise, where a page has more than so many
 _ENOUGH: Final = 6
 _MOST: Final = 0.85  # of these lines end there or before: a title over two columns doesn't count
 _MOSTLY_TAGGED: Final = 0.8  # of a page's characters
@@ -295,16 +296,17 @@ def _column_edges(page: Contents) -> dict[int, float]:
     """Return the right edge of each line's column, by the id of the line.
 
     That is where most lines around it end that begin at about the same position; if these are few, the lines and
-    tables of the whole page decide.
+    tables of the whole page decide, unless there are more than a page has.
     """
     lines = page.lines
     extents = [(line.box.left, line.box.right, line.size) for line in lines]
-    tables = [(item.box.left, item.box.right, 0.0) for item in page.items if isinstance(item, Table)]
+    everything = extents + [(item.box.left, item.box.right, 0.0) for item in page.items if isinstance(item, Table)]
     found: dict[int, float] = {}
     for index, line in enumerate(lines):
         near = _right_edges(extents[max(index - _AROUND, 0) : index + _AROUND + 1], line)
         if len(near) < _ENOUGH:
-            found[id(line)] = max(_right_edges(extents + tables, line), default=line.box.right)
+            some = everything if len(everything) <= _MANY else extents[max(index - _MANY, 0) : index + _MANY + 1]
+            found[id(line)] = max(_right_edges(some, line), default=line.box.right)
         else:
             found[id(line)] = sorted(near)[int(_MOST * (len(near) - 1))]
     return found

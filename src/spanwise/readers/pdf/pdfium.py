@@ -10,13 +10,14 @@ import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.errors import MissingExtraError, UnreadableError
 
 if TYPE_CHECKING:
     import pypdfium2
 
+SAVE_AGAIN: Final = "open and save it again in a PDF viewer"
 _PASSWORD_ERROR = 4
 _HANDLER_ERROR = 5
 
@@ -76,7 +77,7 @@ def opened(data: bytes, name: str, password: str | None) -> Iterator[pypdfium2.P
         hint = 'pip install "spanwise[pdf]"'
         raise MissingExtraError("pypdfium2", f"is needed: {name} is a PDF", hint=hint) from error
     if not data.strip():
-        raise UnreadableError(name, "is empty")
+        raise UnreadableError(name, "is empty", hint="fetch or copy the file again")
     try:
         document = pypdfium2.PdfDocument(data, password=password)
         pages = len(document)
@@ -84,23 +85,24 @@ def opened(data: bytes, name: str, password: str | None) -> Iterator[pypdfium2.P
         raise _open_error(data, name, password, getattr(error, "err_code", None)) from error
     with closing(document):
         if not pages:
-            raise UnreadableError(name, "has no pages")
+            raise UnreadableError(name, "has no pages", hint=SAVE_AGAIN)
         yield document
 
 
 def _open_error(data: bytes, name: str, password: str | None, code: int | None) -> UnreadableError:
     if code == _PASSWORD_ERROR:
-        if password:
-            return UnreadableError(name, "is encrypted, and the password doesn't open it")
         hint = "give it: --password on the command line, password=… in Python"
+        if password:
+            return UnreadableError(name, "is encrypted, and the password doesn't open it", hint=hint)
         return UnreadableError(name, "is encrypted and needs a password", hint=hint)
     if code == _HANDLER_ERROR:
-        return UnreadableError(name, "is encrypted in a way that can't be read")
+        hint = "save it without encryption in a PDF viewer"
+        return UnreadableError(name, "is encrypted in a way that can't be read", hint=hint)
     if b"%PDF-" not in data[:1024]:
         return UnreadableError(name, "is not a PDF", hint="if it is another format, say which: --input-format")
     if b"%%EOF" not in data[-2048:]:
         return UnreadableError(name, "is cut off: its end is missing", hint="fetch or copy the file again")
-    return UnreadableError(name, "is damaged and can't be opened", hint="open and save it again in a PDF viewer")
+    return UnreadableError(name, "is damaged and can't be opened", hint=SAVE_AGAIN)
 
 
 def string_of(call: Callable[..., int], *arguments: Any) -> str:

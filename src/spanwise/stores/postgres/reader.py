@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack
 from math import log
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.errors import StoreError
 from spanwise.stores.encoding import as_halfvec, json_value
 from spanwise.stores.filter_rules import first_moment, last_moment, selective_terms
-from spanwise.stores.postgres.connections import Connections
-from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Statistics, StoredChunk, StoredDocument
+from spanwise.stores.postgres import schema
+from spanwise.stores.postgres.connections import Connections, retried
+from spanwise.stores.postgres.tables import CHUNK_COLUMNS, DOCUMENT_COLUMNS, checksum
+from spanwise.stores.postgres.verify import inconsistencies
+from spanwise.stores.values import (
+    Candidate,
+    DocumentState,
+    Filters,
+    Keyed,
+    Statistics,
+    StoredChunk,
+    StoredDocument,
+    possible_ids,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +34,9 @@ EXACT_UP_TO: Final = 20_000
 
 _DOCUMENT: Final = "d.document_id, d.fingerprint, d.metadata, d.language, d.addresses, d.targets, d.place"
 _CHUNK: Final = f"c.key, c.position, c.record, c.lead, {_DOCUMENT}"
+_INTACT: Final = f"""
+    c.checksum = {checksum(CHUNK_COLUMNS, "c")} AND d.checksum = {checksum(DOCUMENT_COLUMNS, "d")}
+"""
 _FROM: Final = "FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document"
 
 
@@ -34,19 +49,26 @@ class PostgresReader:
         self._snapshot = ExitStack()
         self._held: Any = None
 
+    @retried
     def __enter__(self) -> PostgresReader:
         """Open the snapshot."""
-        self._held = self._snapshot.enter_context(self._connections.within(self._tenant))
+        self._held = self._snapshot.enter_context(self._connections.snapshot(self._tenant))
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: Any) -> None:
         """Close the snapshot."""
         self._held = None
-        self._snapshot.close()
+        self._snapshot.__exit__(*error)
+
+    @property
+    def in_snapshot(self) -> bool:
+        """Whether a snapshot is open."""
+        return self._held is not None
 
     def _transaction(self) -> AbstractContextManager[Any]:
-        return nullcontext(self._held) if self._held else self._connections.within(self._tenant)
+        return self._connections.using(self._held) if self._held else self._connections.within(self._tenant)
 
+    @retried
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count this tenant's chunks, and in how many of them each term occurs."""
         with self._transaction() as connection:
@@ -54,7 +76,7 @@ class PostgresReader:
 
     def _statistics(self, connection: Any, terms: Sequence[str]) -> Statistics:
         _, searched, length = self._sums(connection)
-        query = "SELECT term, chunks FROM spanwise.frequencies WHERE tenant = %s AND term = ANY(%s)"
+        query = "SELECT term, chunks FROM spanwise.frequencies WHERE tenant = %s AND chunks > 0 AND term = ANY(%s)"
         frequencies = dict(connection.execute(query, (self._tenant, list(terms))).fetchall())
         return Statistics(searched, length / searched if searched else 0.0, frequencies)
 
@@ -63,6 +85,7 @@ class PostgresReader:
         query = "SELECT key, searched, terms FROM spanwise.tenants WHERE tenant = %s"
         return connection.execute(query, (self._tenant,)).fetchone() or (0, 0, 0)
 
+    @retried
     def lexical(self, terms: Sequence[str], filters: Filters, limit: int) -> list[Candidate]:
         """Return the chunks that contain some of the terms, the most promising first."""
         with self._transaction() as connection:
@@ -82,6 +105,7 @@ class PostgresReader:
             rows = connection.execute(query, (self._tenant, " | ".join(quoted), *values, quoted, weights, limit))
             return self._counted(connection, terms, [row[0] for row in rows.fetchall()])
 
+    @retried
     def counts(self, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
         """Count the terms in the given chunks."""
         with self._transaction() as connection:
@@ -103,6 +127,7 @@ class PostgresReader:
                 found[term] = count
         return [Candidate(key, lengths[key], counts[key]) for key in keys if key in lengths]
 
+    @retried
     def nearest(self, vector: NDArray[np.float32], filters: Filters, limit: int) -> Keyed:
         """Return the chunks whose vectors are nearest, with their cosines, the nearest first."""
         where, values = _conditions(filters)
@@ -110,15 +135,17 @@ class PostgresReader:
             query_vector = self._query_vector(connection, vector)
             materialized = "MATERIALIZED" if self._sums(connection)[1] <= EXACT_UP_TO else "NOT MATERIALIZED"
             connection.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
+            indexed = f"c.vector::halfvec({len(vector)})"  # as in the index
             query = f"""
                 WITH mine AS {materialized} (
-                    SELECT c.key, c.vector {_FROM} WHERE c.tenant = %s AND c.vector IS NOT NULL {where}
+                    SELECT c.key, {indexed} AS vector {_FROM} WHERE c.tenant = %s AND c.vector IS NOT NULL {where}
                 )
                 SELECT key, 1 - (vector <=> %s::halfvec) AS cosine FROM mine ORDER BY vector <=> %s::halfvec LIMIT %s
             """
             rows = connection.execute(query, (self._tenant, *values, query_vector, query_vector, limit)).fetchall()
         return sorted(_without_nan(rows), key=lambda row: (-row[1], row[0]))
 
+    @retried
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
         """Return the cosines of the given chunks; those without a vector are left out."""
         query = """
@@ -131,29 +158,38 @@ class PostgresReader:
 
     def _query_vector(self, connection: Any, vector: NDArray[np.float32]) -> str:
         """Format a query's vector; raise StoreError if its dimension isn't that of the stored ones."""
-        row = connection.execute("SELECT value FROM spanwise.facts WHERE name = 'dimension'").fetchone()
-        if row and int(row[0]) != len(vector):
+        model = schema.stored_model(connection)
+        if model and model.dimension != len(vector):
             hint = "ask with the embedder that made them: `spanwise store status` names it"
-            rule = f"holds vectors of {row[0]} numbers"
+            rule = f"holds vectors of {model.dimension} numbers"
             raise StoreError(self._connections.where, rule, value=len(vector), hint=hint)
         return as_halfvec(vector)
 
+    @retried
     def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
         """Return chunks by their keys, in the order of the keys."""
         found = {chunk.key: chunk for chunk in self._fetched("c.key = ANY(%s)", list(keys))}
         return [found[key] for key in keys if key in found]
 
+    @retried
     def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
         """Return chunks by their ids, in the order of the ids."""
-        found = {chunk.record["chunk_id"]: chunk for chunk in self._fetched("c.chunk_id = ANY(%s)", list(chunk_ids))}
+        found = {
+            chunk.record["chunk_id"]: chunk for chunk in self._fetched("c.chunk_id = ANY(%s)", possible_ids(chunk_ids))
+        }
         return [found[name] for name in chunk_ids if name in found]
 
     def _fetched(self, condition: str, values: list[Any]) -> Iterable[StoredChunk]:
         with self._transaction() as connection:
-            query = f"SELECT {_CHUNK} {_FROM} WHERE c.tenant = %s AND {condition}"
+            query = f"SELECT {_INTACT}, {_CHUNK} {_FROM} WHERE c.tenant = %s AND {condition}"
             rows = connection.execute(query, (self._tenant, values)).fetchall()
-        return [_stored_chunk(row) for row in rows]
+        for is_intact, key, *_ in rows:
+            if not is_intact:
+                reason = f"chunk {key} or its document is not as it was written"
+                raise schema.damaged(self._connections.where, reason)
+        return [_stored_chunk(row[1:]) for row in rows]
 
+    @retried
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Return the pairs (from, to) of these documents in which the first links to the second."""
         query = """
@@ -161,49 +197,36 @@ class PostgresReader:
             WHERE a.tenant = %s AND b.tenant = a.tenant AND a.document_id = ANY(%s) AND b.document_id = ANY(%s)
                 AND a.key <> b.key AND a.targets && b.addresses
         """
-        names = list(document_ids)
+        names = possible_ids(document_ids)
         with self._transaction() as connection:
             return set(connection.execute(query, (self._tenant, names, names)).fetchall())
 
+    @retried
     def documents(self) -> Iterable[DocumentState]:
         """Return the documents, ordered by id."""
-        query = """
-            SELECT document_id, fingerprint, chunks, file_path, place FROM spanwise.documents
-            WHERE tenant = %s ORDER BY document_id COLLATE "C"
+        query = f"""
+            SELECT {checksum(DOCUMENT_COLUMNS, "d")} = checksum, document_id, fingerprint, chunks, file_path, place
+            FROM spanwise.documents d WHERE tenant = %s ORDER BY document_id COLLATE "C"
         """
         with self._transaction() as connection:
-            return [DocumentState(*row) for row in connection.execute(query, (self._tenant,)).fetchall()]
+            rows = connection.execute(query, (self._tenant,)).fetchall()
+        for is_intact, document_id, *_ in rows:
+            if not is_intact:
+                raise schema.damaged(self._connections.where, f"document {document_id} is not as it was written")
+        return [DocumentState(*row) for _, *row in rows]
 
+    @retried
     def analysers(self) -> list[str]:
         """Return the analysers that these documents were indexed with."""
+        query = "SELECT DISTINCT analyser FROM spanwise.documents WHERE tenant = %s"
         with self._transaction() as connection:
-            return [row[0] for row in connection.execute("SELECT DISTINCT analyser FROM spanwise.documents").fetchall()]
+            return [row[0] for row in connection.execute(query, (self._tenant,)).fetchall()]
 
+    @retried
     def faults(self) -> list[str]:
-        """Return the inconsistencies between the tables."""
+        """Return what is not as it was written, and what doesn't agree."""
         with self._transaction() as connection:
-            return [message for message, query in _CHECKS if connection.execute(query).fetchone()[0]]
-
-
-_CHECKS: Final = (
-    ("the sums of documents, chunks, vectors and terms are wrong", """
-        SELECT (t.documents, t.chunks, t.vectors, t.searched, t.terms) <> (d.documents, c.chunks, c.vectors, c.searched,
-            c.terms)
-        FROM spanwise.tenants t, (SELECT count(*) AS documents FROM spanwise.documents) d,
-            (SELECT count(*) AS chunks, count(vector) AS vectors, count(*) FILTER (WHERE length > 0) AS searched,
-                coalesce(sum(length), 0) AS terms FROM spanwise.chunks) c
-        """),
-    ("the frequencies of terms are wrong", """
-        SELECT count(*) FROM (
-            SELECT substr(t.lexeme, strpos(t.lexeme, ':') + 1) AS term, count(*) AS chunks
-            FROM spanwise.chunks c, unnest(c.terms) t GROUP BY 1
-        ) counted FULL JOIN spanwise.frequencies f USING (term) WHERE counted.chunks IS DISTINCT FROM f.chunks
-        """),
-    ("a document has lost chunks", """
-        SELECT count(*) FROM spanwise.documents d
-        WHERE d.chunks <> (SELECT count(*) FROM spanwise.chunks c WHERE c.document = d.key)
-        """),
-)  # fmt: skip
+            return list(inconsistencies(connection, self._tenant))
 
 
 def _conditions(filters: Filters) -> tuple[str, list[Any]]:

@@ -3,42 +3,67 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final
 
-from spanwise.errors import StoreError
+from spanwise.errors import ConnectionLostError, StoreError
 from spanwise.stores.encoding import as_halfvec, compressed_json
 from spanwise.stores.filter_rules import moment
 from spanwise.stores.postgres.connections import Connections
 from spanwise.stores.postgres.reader import PostgresReader, lexeme
-from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, StoreChange, StoredDocument, record_hash
+from spanwise.stores.postgres.repair import repaired
+from spanwise.stores.postgres.schema import damaged
+from spanwise.stores.postgres.tables import CHUNK_COLUMNS, DOCUMENT_COLUMNS, checksum
+from spanwise.stores.values import (
+    ChunkState,
+    DocumentState,
+    Entry,
+    Model,
+    StoreChange,
+    StoredDocument,
+    possible_ids,
+    record_hash,
+)
 from spanwise.text.terms import ANALYSER
 
 _POSITIONS: Final = 16_383  # that a tsvector can distinguish
 _ROOM: Final = 900_000  # bytes of terms that fit a tsvector in any case
 
-_COLUMNS: Final = (
-    "fingerprint", "metadata", "language", "analyser", "addresses", "targets", "labels", "space_key", "file_path",
-    "place", "source_type", "updated_at",
-)  # fmt: skip
+_GIVEN: Final = "(SELECT {}) AS given ({})"
+
+
+def _given(columns: Mapping[str, str]) -> str:
+    """Return a row of parameters, named and typed as columns, from which a checksum can be computed."""
+    return _GIVEN.format(", ".join(f"%s::{kind}" for kind in columns.values()), ", ".join(columns))
+
+
+_UPDATED: Final = (*list(DOCUMENT_COLUMNS)[2:], "checksum")
 _DOCUMENT: Final = f"""
-INSERT INTO spanwise.documents (tenant, document_id, {", ".join(_COLUMNS)}, chunks)
-VALUES (%s, %s, {", ".join(["%s"] * len(_COLUMNS))}, 0)
+INSERT INTO spanwise.documents ({", ".join(DOCUMENT_COLUMNS)}, checksum, chunks)
+SELECT given.*, {checksum(DOCUMENT_COLUMNS, "given")}, 0 FROM {_given(DOCUMENT_COLUMNS)}
 ON CONFLICT (tenant, document_id) DO UPDATE
-SET ({", ".join(_COLUMNS)}) = ({", ".join(f"excluded.{name}" for name in _COLUMNS)})
+SET ({", ".join(_UPDATED)}) = ({", ".join(f"excluded.{name}" for name in _UPDATED)})
 RETURNING key, xmax = 0
 """
-_ADD: Final = """
-INSERT INTO spanwise.chunks (tenant, document, position, chunk_id, parent_id, chunk_type, content_hash,
-    words_hash, record_hash, record, lead, length, terms, vector)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::tsvector, %s::halfvec)
+_ADD: Final = f"""
+INSERT INTO spanwise.chunks ({", ".join(CHUNK_COLUMNS)}, checksum)
+SELECT given.*, {checksum(CHUNK_COLUMNS, "given")} FROM {_given(CHUNK_COLUMNS)}
 """
-_MOVE: Final = """
-UPDATE spanwise.chunks SET position = %s, chunk_id = %s, parent_id = %s, chunk_type = %s,
-    record_hash = %s, record = %s, lead = %s
-WHERE tenant = %s AND document = %s AND key = %s
-"""
+
+
+def _changing(*names: str) -> str:
+    """Return the statement that sets columns of a chunk of a document, and its checksum."""
+    values = ", ".join(f"{name} = given.{name}" for name in names)
+    return f"""
+        UPDATE spanwise.chunks c SET {values}, checksum = {checksum(CHUNK_COLUMNS, "c", names)}
+        FROM {_given({name: CHUNK_COLUMNS[name] for name in names})}
+        WHERE c.tenant = %s AND c.document = %s AND c.key = %s
+    """
+
+
+_MOVE: Final = _changing("position", "chunk_id", "parent_id", "chunk_type", "record_hash", "record", "lead")
+_REVECTOR: Final = _changing("vector")
 _COUNT: Final = """
 UPDATE spanwise.documents SET chunks = (SELECT count(*) FROM spanwise.chunks WHERE document = key_of)
 FROM (SELECT %s::bigint AS key_of) k WHERE key = key_of
@@ -64,6 +89,7 @@ class PostgresWriter:
     def __init__(self, connections: Connections, connection: Any, tenant: str, model: Model | None) -> None:
         """Write with the connection that holds the lock: when it is lost, nothing can be written."""
         self._connections, self._connection, self._tenant, self._model = connections, connection, tenant, model
+        self.added = 0  # chunks
 
     def _transaction(self) -> AbstractContextManager[Any]:
         return self._connections.within(self._tenant, self._connection)
@@ -75,19 +101,24 @@ class PostgresWriter:
 
     def chunks(self, document_id: str) -> list[ChunkState]:
         """Return the chunks of a document, in order."""
-        query = """
-            SELECT c.key, c.content_hash, c.words_hash, c.record_hash, c.vector IS NOT NULL
+        query = f"""
+            SELECT {checksum(CHUNK_COLUMNS, "c")} = c.checksum,
+                c.key, c.content_hash, c.words_hash, c.record_hash, c.vector IS NOT NULL
             FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document
-            WHERE d.tenant = %s AND d.document_id = %s ORDER BY c.position, c.key
+            WHERE d.tenant = %s AND d.document_id = ANY(%s) ORDER BY c.position, c.key
         """
         with self._transaction() as connection:
-            return [ChunkState(*row) for row in connection.execute(query, (self._tenant, document_id)).fetchall()]
+            rows = connection.execute(query, (self._tenant, possible_ids([document_id]))).fetchall()
+        if not all(is_intact for is_intact, *_ in rows):
+            raise damaged(self._connections.where, f"a chunk of document {document_id} is not as it was written")
+        return [ChunkState(*row) for _, *row in rows]
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
         """Return the vectors that are already stored, by content hash."""
-        query = """
-            SELECT DISTINCT ON (content_hash) content_hash, vector::text FROM spanwise.chunks
+        query = f"""
+            SELECT DISTINCT ON (content_hash) content_hash, vector::text FROM spanwise.chunks c
             WHERE tenant = %s AND content_hash = ANY(%s) AND vector IS NOT NULL
+                AND checksum = {checksum(CHUNK_COLUMNS, "c")}
         """
         with self._transaction() as connection:
             rows = connection.execute(query, (self._tenant, list(content_hashes))).fetchall()
@@ -95,21 +126,40 @@ class PostgresWriter:
 
     def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
         """Apply changes and remove documents in one transaction: durable on return, invisible until then."""
+        transaction = None
+        try:
+            with self._transaction() as connection:
+                transaction = self._applied(connection, changes, removed)  # all that is left is to commit
+        except ConnectionLostError as error:
+            outcome = "aborted" if transaction is None else self._connections.outcome(transaction)
+            if outcome == "committed":
+                return
+            rule, hint = error.rule, "nothing of the last step was written; run the same command again"
+            if outcome != "aborted":
+                rule = f"{rule} while it committed: whether the last documents were written is not known"
+                hint = "run the same command again: that is safe, and does only what is missing"
+            raise ConnectionLostError(error.subject, rule, hint=hint) from error
+
+    def _applied(self, connection: Any, changes: Sequence[StoreChange], removed: Sequence[str]) -> str:
+        """Apply changes, and return the number of the transaction."""
+        connection.execute("INSERT INTO spanwise.tenants (tenant) VALUES (%s) ON CONFLICT DO NOTHING", (self._tenant,))
+        if removed:
+            self._remove(connection, removed)
+        query = "SELECT key, pg_current_xact_id()::text FROM spanwise.tenants WHERE tenant = %s"
+        number, transaction = connection.execute(query, (self._tenant,)).fetchone()
+        for change in changes:
+            self._change(connection, change, number)
+        added = [entry.terms for change in changes for entry in change.added if entry.terms]
+        self._count(connection, Counter(term for terms in added for term in set(_fitting(terms))), 1)
+        return str(transaction)
+
+    def repair(self) -> list[str]:
+        """Remove damaged documents, and count all others anew; return the files, or ids, of the removed ones."""
         with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO spanwise.tenants (tenant) VALUES (%s) ON CONFLICT DO NOTHING", (self._tenant,)
-            )
-            if removed:
-                self._remove(connection, removed)
-            query = "SELECT key FROM spanwise.tenants WHERE tenant = %s"
-            number = connection.execute(query, (self._tenant,)).fetchone()[0]
-            for change in changes:
-                self._change(connection, change, number)
-            added = [entry.terms for change in changes for entry in change.added if entry.terms]
-            self._count(connection, Counter(term for terms in added for term in set(_fitting(terms))), 1)
+            return repaired(connection, self._tenant)
 
     def _remove(self, connection: Any, document_ids: Sequence[str]) -> None:
-        values = (self._tenant, list(document_ids))
+        values = (self._tenant, possible_ids(document_ids))
         query = """
             SELECT c.key FROM spanwise.chunks c JOIN spanwise.documents d ON d.key = c.document
             WHERE d.tenant = %s AND d.document_id = ANY(%s)
@@ -123,14 +173,14 @@ class PostgresWriter:
         self._delete_chunks(connection, self._own_keys(connection, key, change.deleted))
         owner = (self._tenant, key)
         rows = [(*owner, *_chunk(entry, number), self._halfvec(entry.vector)) for entry in change.added]
+        moved = [(*_moved(entry), *owner, old) for old, entry in change.moved]
+        revectored = [(self._halfvec(vector), *owner, old) for old, vector in change.revectored]
         with connection.cursor() as cursor:
-            cursor.executemany(_ADD, rows)
-            cursor.executemany(_MOVE, [(*_moved(entry), *owner, old) for old, entry in change.moved])
-            cursor.executemany(
-                "UPDATE spanwise.chunks SET vector = %s::halfvec WHERE tenant = %s AND document = %s AND key = %s",
-                [(self._halfvec(vector), *owner, old) for old, vector in change.revectored],
-            )
+            for statement, values in ((_ADD, rows), (_MOVE, moved), (_REVECTOR, revectored)):
+                if values:
+                    cursor.executemany(statement, values)
         connection.execute(_COUNT, (key,))
+        self.added += len(rows)
         vectors = sum(entry.vector is not None for entry in change.added) + len(change.revectored)
         searched = [len(entry.terms) for entry in change.added if entry.terms]
         self._sum(connection, int(new), len(change.added), vectors, len(searched), sum(searched))

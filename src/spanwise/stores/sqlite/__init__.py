@@ -6,19 +6,22 @@ Readers always see a consistent state while one writer writes; what was committe
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from spanwise.errors import StoreError
+from spanwise.stores.sqlite.checksums import DamageError, rows_of
 from spanwise.stores.sqlite.locks import write_lock
+from spanwise.stores.sqlite.log import check_log
 from spanwise.stores.sqlite.pool import Matrices, Pool
 from spanwise.stores.sqlite.reader import SqliteReader
-from spanwise.stores.sqlite.schema import VERSION, connected, created, is_blank
+from spanwise.stores.sqlite.schema import connected, created, is_blank, is_older, store_errors
+from spanwise.stores.sqlite.tenants import all_tenants
 from spanwise.stores.sqlite.verify import inconsistencies
 from spanwise.stores.sqlite.writer import SqliteWriter
-from spanwise.stores.values import Model
+from spanwise.stores.values import Model, checked_tenant
 
 _CREATE_SECONDS: Final = 10.0  # that another process may take to create the store
 
@@ -37,18 +40,21 @@ class SqliteStore:
     def model(self) -> Model | None:
         """Return the model whose vectors are stored, or None while there are none."""
         with self._pool.connection() as connection:
-            if not connection.execute("SELECT 1 FROM blocks WHERE living > 0 LIMIT 1").fetchone():
+            if not any(tenant.vectors for tenant in all_tenants(connection)):
                 return None
-            properties = dict(connection.execute("SELECT name, value FROM properties"))
+            properties = dict(rows_of(connection, "properties"))
+            if not {"model", "dimension"} <= properties.keys():
+                raise DamageError("the name of the model is missing")
             return Model(properties["model"], int(properties["dimension"]))
 
     def reading(self, tenant: str) -> SqliteReader:
         """Return a reader of a tenant's documents."""
-        return SqliteReader(self._pool, self._matrices, tenant)
+        return SqliteReader(self._pool, self._matrices, checked_tenant(tenant))
 
     @contextmanager
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[SqliteWriter]:
         """Hold the write lock, waiting up to `wait` seconds for another writer."""
+        tenant = checked_tenant(tenant)
         with write_lock(self.path, wait):
             stored = self.model()
             if stored and model and stored != model:
@@ -56,31 +62,34 @@ class SqliteStore:
                 hint = "index into a new store: the numbers of two models can't be compared"
                 raise StoreError(self.path, rule, hint=hint)
             with closing(connected(self.path, write=True)) as connection:
+                self._pool.renew()
                 yield SqliteWriter(connection, self.path, tenant, model)
 
     def tenants(self) -> list[str]:
         """Return the names of all tenants, for administrators."""
-        statement = "SELECT name FROM tenants WHERE id IN (SELECT tenant FROM documents) ORDER BY name"
         with self._pool.connection() as connection:
-            return [name for (name,) in connection.execute(statement)]
+            return [tenant.name for tenant in all_tenants(connection) if tenant.documents]
 
     def status(self) -> dict[str, Any]:
         """Return what the store holds: kind, schema, model, analyser, documents, chunks, bytes."""
         model = self.model()
         with self._pool.connection() as connection:
-            documents, chunks = connection.execute("SELECT count(*), total(chunks) FROM documents").fetchone()
-            (vectors,) = connection.execute("SELECT total(living) FROM blocks").fetchone()
-            analysers = connection.execute("SELECT DISTINCT analyser FROM documents ORDER BY analyser").fetchall()
+            connection.execute("BEGIN")
+            tenants = [tenant for tenant in all_tenants(connection) if tenant.documents]
+            documents = list(rows_of(connection, "documents"))
+            if len(documents) != sum(tenant.documents for tenant in tenants):
+                raise DamageError("documents are missing")
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
         return {
             "kind": "sqlite",
             "where": self.path,
-            "schema": VERSION,
+            "schema": version,
             "model": {"name": model.name, "dimension": model.dimension} if model else None,
-            "analyser": ", ".join(name for (name,) in analysers),
-            "tenants": len(self.tenants()),
-            "documents": documents,
-            "chunks": int(chunks),
-            "vectors": int(vectors),
+            "analyser": ", ".join(sorted({row[5] for row in documents})),
+            "tenants": len(tenants),
+            "documents": len(documents),
+            "chunks": sum(row[4] for row in documents),
+            "vectors": sum(tenant.vectors for tenant in tenants),
             "bytes": _size(self.path),
         }
 
@@ -97,15 +106,25 @@ class SqliteStore:
 
 def open_sqlite(where: str, *, create: bool = False) -> SqliteStore:
     """Open the store in a file; with `create`, a missing or empty one is created."""
+    with store_errors(where):
+        check_log(where)
     if create and is_blank(where):
         folder = Path(where).parent
         if not where or not folder.is_dir():
             raise StoreError(where, "can't be made: its folder does not exist", hint=f"mkdir -p {folder}")
         with write_lock(where, _CREATE_SECONDS):
             created(where).close()
-    elif create:
-        connected(where, write=True).close()  # migrates one of an older version
+    elif create and is_older(where):
+        with write_lock(where, _CREATE_SECONDS):  # an older Spanwise may be writing
+            connected(where, write=True).close()
     return SqliteStore(where)
+
+
+def created_for_repair(path: str, sequences: Mapping[str, int]) -> SqliteStore:
+    """Create a store whose keys follow the given ones, for processes that still know those."""
+    with store_errors(path), closing(created(path)) as connection:
+        connection.executemany("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", sequences.items())
+    return SqliteStore(path)
 
 
 def _size(path: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import socket
@@ -12,9 +13,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from spanwise.errors import StoreError
+from spanwise.errors import StoreError, StoreFullError
 
 _PAUSE: Final = 0.05  # seconds between two attempts
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
@@ -44,6 +46,8 @@ def _acquired(store: str, path: str) -> int | None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     except OSError as error:
         rule = f"can't be written: no lock beside it ({error.strerror})"
+        if error.errno in _FULL:
+            raise StoreFullError(store, rule, hint="make room and run the same command again") from error
         raise StoreError(store, rule, hint="its folder must be writable") from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -57,6 +61,23 @@ def _acquired(store: str, path: str) -> int | None:
         os.ftruncate(descriptor, 0)
         os.write(descriptor, _description().encode())
     return descriptor
+
+
+def is_locked(store: str) -> bool:
+    """Whether a process holds the write lock."""
+    try:
+        descriptor = os.open(f"{os.path.realpath(store)}.lock", os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # as far as is known
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _is_current(descriptor: int, path: str) -> bool:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from spanwise.stores.sqlite.schema import connected, store_errors
+from spanwise.errors import StoreFullError
+from spanwise.stores.sqlite.schema import connected, connected_alone, store_errors
 
 if TYPE_CHECKING:
+    from spanwise.stores.sqlite.tenants import Tenant
     from spanwise.stores.sqlite.vector_matrix import Matrix
 
 
@@ -22,16 +24,26 @@ class Pool:
         self._idle: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         self._closed = False
+        self._known: dict[tuple[str, int], int] = {}
+        self._alone = _Alone(path)
 
     def acquire(self) -> sqlite3.Connection:
-        """Return an idle connection, or a new one if all are in use."""
+        """Return an idle connection, or a new one if all are in use; on a full disk a thread has only one."""
         with self._lock:
             if self._idle:
                 return self._idle.pop()
-        return connected(self.path, write=False)
+        if self._alone.is_mine():
+            return self._alone.acquire()
+        try:
+            return connected(self.path, write=False)
+        except StoreFullError:
+            return self._alone.acquire()
 
     def release(self, connection: sqlite3.Connection) -> None:
         """Return a connection to the pool, which ends its snapshot."""
+        if connection is self._alone.connection:
+            self._alone.release()
+            return
         if connection.in_transaction:
             connection.rollback()
         with self._lock:
@@ -50,12 +62,61 @@ class Pool:
         finally:
             self.release(connection)
 
-    def close(self) -> None:
-        """Close the idle connections; those in use are closed on release."""
+    def is_known(self, what: tuple[str, int], changes: int) -> bool:
+        """Whether a table of a tenant was found sound in this state."""
+        return self._known.get(what) == changes
+
+    def know(self, what: tuple[str, int], changes: int) -> None:
+        """Remember that a table of a tenant is sound in this state."""
+        self._known[what] = changes
+
+    def renew(self) -> None:
+        """Close the idle connections: a store of an older version is read otherwise than once it is up to date."""
         with self._lock:
-            idle, self._idle, self._closed = self._idle, [], True
+            idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+
+    def close(self) -> None:
+        """Close the idle connections; those in use are closed on release."""
+        self._closed = True
+        self.renew()
+
+
+class _Alone:
+    """The only connection to a store on a full disk: open while it is in use, and used by one thread at a time."""
+
+    def __init__(self, path: str) -> None:
+        self.connection: sqlite3.Connection | None = None
+        self._path = path
+        self._turn = threading.RLock()
+        self._thread: int | None = None
+        self._uses = 0
+
+    def is_mine(self) -> bool:
+        """Whether this thread uses it."""
+        return self._thread == threading.get_ident()
+
+    def acquire(self) -> sqlite3.Connection:
+        """Wait for the turn of this thread, and return the connection."""
+        self._turn.acquire()
+        try:
+            if self.connection is None:
+                self.connection = connected_alone(self._path)
+        except BaseException:
+            self._turn.release()
+            raise
+        self._thread = threading.get_ident()
+        self._uses += 1
+        return self.connection
+
+    def release(self) -> None:
+        """End a use; the last one closes the connection."""
+        self._uses -= 1
+        if not self._uses and self.connection is not None:
+            self.connection.close()
+            self.connection = self._thread = None
+        self._turn.release()
 
 
 class Matrices:
@@ -65,16 +126,15 @@ class Matrices:
         self._by_tenant: dict[int, Matrix] = {}
         self._lock = threading.Lock()
 
-    def get(self, connection: sqlite3.Connection, tenant: int, dimension: int) -> Matrix:
+    def get(self, connection: sqlite3.Connection, tenant: Tenant, dimension: int) -> Matrix:
         """Return a tenant's vectors as of the connection's snapshot."""
         from spanwise.stores.sqlite.vector_matrix import Matrix, refreshed
 
-        changes = connection.execute("SELECT changes FROM tenants WHERE id = ?", (tenant,)).fetchone()[0]
         with self._lock:
-            cached = self._by_tenant.get(tenant) or Matrix()
-        if cached.changes == changes:
+            cached = self._by_tenant.get(tenant.number) or Matrix()
+        if cached.changes == tenant.changes:
             return cached
-        matrix = Matrix(changes, refreshed(connection, tenant, dimension, cached.blocks))
+        matrix = Matrix(tenant.changes, refreshed(connection, tenant, dimension, cached.blocks))
         with self._lock:
-            self._by_tenant[tenant] = matrix
+            self._by_tenant[tenant.number] = matrix
         return matrix

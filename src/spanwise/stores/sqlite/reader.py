@@ -6,15 +6,26 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
-
-import orjson
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.errors import StoreError
+from spanwise.stores.encoding import json_value
 from spanwise.stores.filter_rules import first_moment, last_moment, selective_terms
+from spanwise.stores.sqlite.absence import Absence
+from spanwise.stores.sqlite.checksums import DamageError, checked, checksum, columns_of, rows_of
 from spanwise.stores.sqlite.pool import Matrices, Pool
 from spanwise.stores.sqlite.schema import store_errors
-from spanwise.stores.values import Candidate, DocumentState, Filters, Keyed, Statistics, StoredChunk, StoredDocument
+from spanwise.stores.sqlite.tenants import Tenant, tenant_of
+from spanwise.stores.values import (
+    Candidate,
+    DocumentState,
+    Filters,
+    Keyed,
+    Statistics,
+    StoredChunk,
+    StoredDocument,
+    possible_ids,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,18 +59,14 @@ class SqliteReader:
             self._pool.release(held)
 
     @contextmanager
-    def _snapshot(self) -> Iterator[tuple[sqlite3.Connection, int]]:
-        """Yield a connection and the tenant's number; 0, which no tenant has, if it has no documents."""
+    def _snapshot(self) -> Iterator[tuple[sqlite3.Connection, Tenant]]:
+        """Yield a connection and the tenant; one with the number 0 if it has no documents."""
         connection = self._held or self._pool.acquire()
         try:
             with store_errors(self._pool.path):
                 if connection is not self._held:
                     connection.execute("BEGIN")
-                row = connection.execute("SELECT id FROM tenants WHERE name = ?", (self._tenant,)).fetchone()
-                yield connection, row[0] if row else 0
-        except zlib.error as error:
-            rule, hint = "is damaged", "look closer with `spanwise store verify`"
-            raise StoreError(self._pool.path, rule, hint=hint) from error
+                yield connection, tenant_of(connection, self._tenant)
         finally:
             if connection is not self._held:
                 self._pool.release(connection)
@@ -67,20 +74,22 @@ class SqliteReader:
     def statistics(self, terms: Sequence[str]) -> Statistics:
         """Count this tenant's chunks, and in how many of them each term occurs."""
         with self._snapshot() as (connection, tenant):
-            chunks, length = _totals(connection, tenant)
-            found = _term_numbers(connection, tenant, terms)
-        return Statistics(chunks, length / chunks if chunks else 0.0, {term: found[term][1] for term in found})
+            found = self._terms(connection, tenant, terms)
+        length = tenant.terms / tenant.chunks if tenant.chunks else 0.0
+        return Statistics(tenant.chunks, length, {term: row.chunks for term, row in found.items()})
 
     def lexical(self, terms: Sequence[str], filters: Filters, limit: int) -> list[Candidate]:
         """Return the chunks that contain some of the terms, the most promising first."""
         with self._snapshot() as (connection, tenant):
-            known = _term_numbers(connection, tenant, terms)
-            chunks, _ = _totals(connection, tenant)
-            selected = selective_terms({term: count for term, (_, count) in known.items()}, chunks)
+            known = self._terms(connection, tenant, terms)
+            selected = selective_terms({term: row.chunks for term, row in known.items()}, tenant.chunks)
             if not selected or limit <= 0:
                 return []
-            query = " OR ".join(f'"{known[term][0]}"' for term in selected)
-            source, values = _filtered(tenant, filters)
+            for term in selected:
+                self._check_full_text(connection, tenant, known[term])
+            self._absence(connection, tenant).of_filtered(filters)
+            query = " OR ".join(f'"{known[term].number}"' for term in selected)
+            source, values = _filtered(tenant.number, filters)
             statement = (
                 f"SELECT words.rowid FROM words {source} AND words MATCH ? ORDER BY words.rank, words.rowid LIMIT ?"
                 if source
@@ -92,60 +101,88 @@ class SqliteReader:
     def nearest(self, vector: NDArray[np.float32], filters: Filters, limit: int) -> Keyed:
         """Return the chunks whose vectors are nearest, with their cosines, the nearest first."""
         with self._snapshot() as (connection, tenant):
-            if not tenant:
+            if not tenant.number:
                 return []
             matrix = self._matrix(connection, tenant, vector)
-            documents = _allowed(connection, tenant, filters)
+            self._absence(connection, tenant).of_filtered(filters)
+            documents = _allowed(connection, tenant.number, filters)
             if filters.chunk_type is None:
                 return matrix.nearest(vector, limit, documents)
             near = matrix.nearest(vector, max(limit, _LOOKED_AT), documents)
-            found = _of_type(connection, tenant, near, filters.chunk_type)
+            found = _of_type(connection, tenant.number, near, filters.chunk_type)
             if len(found) < limit and len(near) >= _LOOKED_AT:  # a rare type: all its chunks are compared
                 statement = "SELECT id FROM chunks WHERE tenant = ? AND chunk_type = ?"
-                keys = _column(connection, statement, (tenant, filters.chunk_type))
+                keys = _column(connection, statement, (tenant.number, filters.chunk_type))
                 return matrix.nearest(vector, limit, documents, keys)
             return found[:limit]
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
         """Return the cosines of the given chunks; those without a vector are left out."""
         with self._snapshot() as (connection, tenant):
-            if not tenant:
+            if not tenant.number:
                 return {}
             return self._matrix(connection, tenant, vector).cosines(vector, keys)
 
-    def _matrix(self, connection: sqlite3.Connection, tenant: int, vector: NDArray[np.float32]) -> Matrix:
-        row = connection.execute("SELECT value FROM properties WHERE name = 'dimension'").fetchone()
-        if row and int(row[0]) != len(vector):
+    def _matrix(self, connection: sqlite3.Connection, tenant: Tenant, vector: NDArray[np.float32]) -> Matrix:
+        row = next(rows_of(connection, "properties", "WHERE name = 'dimension'"), None)
+        if row and row[1] != str(len(vector)):
             hint = "ask with the embedder that made them: `spanwise store status` names it"
-            raise StoreError(self._pool.path, f"holds vectors of {row[0]} numbers", value=len(vector), hint=hint)
+            raise StoreError(self._pool.path, f"holds vectors of {row[1]} numbers", value=len(vector), hint=hint)
         return self._matrices.get(connection, tenant, len(vector))
 
     def counts(self, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
         """Count the terms in the given chunks."""
         with self._snapshot() as (connection, tenant):
-            return _counted(connection, tenant, _term_numbers(connection, tenant, terms), keys)
+            return _counted(connection, tenant, self._terms(connection, tenant, terms), keys)
 
     def fetch(self, keys: Sequence[int]) -> list[StoredChunk]:
         """Return chunks by their keys, in the order of the keys."""
         with self._snapshot() as (connection, tenant):
             statement = f"{_CHUNKS} WHERE +chunks.tenant = ? AND chunks.id IN ({{}})"
-            found = {row[0]: row for row in _batched(connection, statement, (tenant,), keys)}
-            return list(_stored_chunks(connection, [found[key] for key in keys if key in found]))
+            found = {row[0]: row for row in _batched(connection, statement, (tenant.number,), keys)}
+            _check_gone(connection, tenant.number, [key for key in keys if key not in found])
+            return list(_stored_chunks(connection, tenant.number, [found[key] for key in keys if key in found]))
 
     def fetch_ids(self, chunk_ids: Sequence[str]) -> list[StoredChunk]:
         """Return chunks by their ids, for the parents of hits."""
         with self._snapshot() as (connection, tenant):
-            wanted = [hash_bytes(name) for name in dict.fromkeys(chunk_ids)]
+            wanted = [hash_bytes(name) for name in possible_ids(chunk_ids)]
             statement = f"{_CHUNKS} WHERE chunks.tenant = ? AND chunks.chunk_id IN ({{}})"
-            rows = {row[1]: row for row in _batched(connection, statement, (tenant,), wanted)}
-            return list(_stored_chunks(connection, [rows[name] for name in wanted if name in rows]))
+            rows = {row[_ID_AT]: row for row in _batched(connection, statement, (tenant.number,), wanted)}
+            if missing := [name for name in wanted if name not in rows]:
+                self._absence(connection, tenant).of_chunks(missing)
+            return list(_stored_chunks(connection, tenant.number, [rows[name] for name in wanted if name in rows]))
+
+    def _check_full_text(self, connection: sqlite3.Connection, tenant: Tenant, term: _Term) -> None:
+        """Raise if full text finds other chunks by a term than were written; once in a process for every state."""
+        if self._pool.is_known(("words", term.number), tenant.changes):
+            return
+        statement = "SELECT count(*), coalesce(sum(rowid), 0) FROM words WHERE words MATCH ?"
+        if connection.execute(statement, (f'"{term.number}"',)).fetchone() != (term.chunks, term.keys):
+            raise DamageError("full text finds other chunks than were written")
+        self._pool.know(("words", term.number), tenant.changes)
+
+    def _absence(self, connection: sqlite3.Connection, tenant: Tenant) -> Absence:
+        return Absence(self._pool, connection, tenant)
+
+    def _terms(self, connection: sqlite3.Connection, tenant: Tenant, terms: Sequence[str]) -> dict[str, _Term]:
+        """Return what is known of terms; those in no chunk are left out."""
+        statement = f"SELECT {columns_of('terms')} FROM terms WHERE tenant = ? AND term IN ({{}})"
+        wanted = list(dict.fromkeys(terms))
+        rows = list(checked("terms", _batched(connection, statement, (tenant.number,), wanted)))
+        if len(rows) < len(wanted):
+            self._absence(connection, tenant).of_terms({*wanted}.difference(row[2] for row in rows))
+        return {term: _Term(number, chunks, keys) for number, _, term, chunks, keys in rows if chunks > 0}
 
     def links(self, document_ids: Sequence[str]) -> set[tuple[str, str]]:
         """Return the pairs (from, to) of these documents in which the first links to the second."""
+        wanted = possible_ids(document_ids)
         with self._snapshot() as (connection, tenant):
-            statement = f"{_SOURCES} WHERE tenant = ? AND document_id IN ({{}})"
-            rows = _batched(connection, statement, (tenant,), list(dict.fromkeys(document_ids)))
-            sources = [_source(row) for row in rows]
+            statement = f"{SOURCES} WHERE tenant = ? AND document_id IN ({{}})"
+            sources = [source_of(row) for row in _batched(connection, statement, (tenant.number,), wanted)]
+            if len(sources) < len(wanted):
+                missing = set(wanted).difference(one.document_id for one in sources)
+                self._absence(connection, tenant).of_documents(missing)
         owners: dict[str, list[str]] = {}
         for source in sources:
             for address in source.addresses:
@@ -166,18 +203,21 @@ class SqliteReader:
 
 # `+tenant` keeps SQLite from using an index on the tenant, which has far more rows than there are keys
 _CHUNKS: Final = (
-    "SELECT chunks.id, chunks.chunk_id, chunks.position, chunks.document, contents.lead, contents.record "
-    "FROM chunks JOIN contents ON contents.chunk = chunks.id"
+    f"SELECT {columns_of('chunks')}, {columns_of('contents')} "
+    "FROM chunks LEFT JOIN contents ON contents.chunk = chunks.id"
 )
-_SOURCES: Final = "SELECT id, document_id, fingerprint, place, source FROM documents"
+_CHUNK_WIDTH: Final = columns_of("chunks").count(",") + 1
+_ID_AT: Final = columns_of("chunks").split(", ").index("chunks.chunk_id")
+SOURCES: Final = f"SELECT source, {columns_of('documents')} FROM documents"
 
 
-def known_documents(connection: sqlite3.Connection, tenant: int) -> list[DocumentState]:
+def known_documents(connection: sqlite3.Connection, tenant: Tenant) -> list[DocumentState]:
     """Return a tenant's documents, ordered by id."""
-    statement = (
-        "SELECT document_id, fingerprint, chunks, file_path, place FROM documents WHERE tenant = ? ORDER BY document_id"
-    )
-    return [DocumentState(*row) for row in connection.execute(statement, (tenant,))]
+    rows = rows_of(connection, "documents", "WHERE tenant = ? ORDER BY document_id", (tenant.number,))
+    known = [DocumentState(*row[2:5], *row[6:8]) for row in rows]
+    if len(known) != tenant.documents:
+        raise DamageError(f"the list of documents has {len(known):,} of {tenant.documents:,}")
+    return known
 
 
 def hash_bytes(name: str) -> bytes | str:
@@ -200,33 +240,32 @@ def _batched(
     """Run a statement for some values, not too many at once, and yield the rows."""
     for at in range(0, len(values), _AT_ONCE):
         part = values[at : at + _AT_ONCE]
-        yield from connection.execute(statement.format(",".join("?" * len(part))), (*before, *part))
+        yield from connection.execute(statement.format(",".join("?" * len(part))), (*before, *part)).fetchall()
 
 
-def _totals(connection: sqlite3.Connection, tenant: int) -> tuple[int, int]:
-    row = connection.execute("SELECT chunks, terms FROM tenants WHERE id = ?", (tenant,)).fetchone()
-    return row or (0, 0)
+class _Term(NamedTuple):
+    """A term of a tenant: its number, in how many chunks it is, and the sum of their keys."""
 
-
-def _term_numbers(connection: sqlite3.Connection, tenant: int, terms: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return the numbers of terms, each with its count of chunks; unknown ones are left out."""
-    statement = "SELECT term, id, chunks FROM terms WHERE tenant = ? AND chunks > 0 AND term IN ({})"
-    rows = _batched(connection, statement, (tenant,), list(dict.fromkeys(terms)))
-    return {term: (number, chunks) for term, number, chunks in rows}
+    number: int
+    chunks: int
+    keys: int
 
 
 def _counted(
-    connection: sqlite3.Connection, tenant: int, known: dict[str, tuple[int, int]], keys: Sequence[int]
+    connection: sqlite3.Connection, tenant: Tenant, known: dict[str, _Term], keys: Sequence[int]
 ) -> list[Candidate]:
     """Count terms in chunks, by their stored numbers."""
     import numpy as np
 
-    statement = "SELECT chunk, numbers FROM numbered WHERE tenant = ? AND chunk IN ({})"
-    rows = dict(_batched(connection, statement, (tenant,), keys))
+    statement = f"SELECT {columns_of('numbered')} FROM numbered WHERE tenant = ? AND chunk IN ({{}})"
+    found = checked("numbered", _batched(connection, statement, (tenant.number,), keys))
+    rows = {key: numbers for key, _, numbers in found}
     present = [key for key in keys if key in rows]
+    if len(present) < len(keys):
+        _check_wordless(connection, tenant.number, [key for key in keys if key not in rows])
     lengths = [len(rows[key]) // 4 for key in present]
     counts: list[dict[str, int]] = [{} for _ in present]
-    names = {number: term for term, (number, _) in known.items()}
+    names = {row.number: term for term, row in known.items()}
     if present and names:
         numbers = np.frombuffer(b"".join(rows[key] for key in present), dtype="<u4")
         owners = np.repeat(np.arange(len(present)), lengths)
@@ -237,17 +276,48 @@ def _counted(
     return [Candidate(*one) for one in zip(present, lengths, counts, strict=True)]
 
 
-def _stored_chunks(connection: sqlite3.Connection, rows: Sequence[Any]) -> Iterator[StoredChunk]:
-    wanted = list(dict.fromkeys(row[3] for row in rows))
-    sources = {row[0]: _source(row) for row in _batched(connection, f"{_SOURCES} WHERE id IN ({{}})", (), wanted)}
-    for key, _, position, document, text_before, record in rows:
-        source, values = sources[document], orjson.loads(zlib.decompress(record))
-        yield StoredChunk(key, source.document_id, position, values, text_before, source)
+def _check_gone(connection: sqlite3.Connection, tenant: int, keys: Sequence[int]) -> None:
+    """Raise if one of these chunks, which aren't there, has left its terms."""
+    statement = "SELECT chunk FROM numbered WHERE tenant = ? AND chunk IN ({})"
+    for (key,) in _batched(connection, statement, (tenant,), keys):
+        raise DamageError(f"chunk {key} is missing")
 
 
-def _source(row: Any) -> StoredDocument:
-    _, document_id, fingerprint, location, data = row
-    values = orjson.loads(zlib.decompress(data))
+def _check_wordless(connection: sqlite3.Connection, tenant: int, keys: Sequence[int]) -> None:
+    """Raise if one of these chunks should have terms."""
+    statement = "SELECT id FROM chunks WHERE +tenant = ? AND length > 0 AND id IN ({})"
+    for (key,) in _batched(connection, statement, (tenant,), keys):
+        raise DamageError(f"the terms of chunk {key} are missing")
+
+
+def _stored_chunks(connection: sqlite3.Connection, tenant: int, rows: Sequence[Any]) -> Iterator[StoredChunk]:
+    chunks = list(checked("chunks", (row[:_CHUNK_WIDTH] for row in rows)))
+    contents = list(checked("contents", (row[_CHUNK_WIDTH:] for row in rows)))
+    wanted = list(dict.fromkeys(row[2] for row in chunks))
+    statement = f"{SOURCES} WHERE +tenant = ? AND id IN ({{}})"
+    sources = {row[1]: source_of(row) for row in _batched(connection, statement, (tenant,), wanted)}
+    for (key, _, document, position, *_), (_, text_before, record) in zip(chunks, contents, strict=True):
+        if document not in sources:
+            raise DamageError(f"the document of chunk {key} is missing")
+        source = sources[document]
+        yield StoredChunk(key, source.document_id, position, unpacked(record), text_before, source)
+
+
+def unpacked(data: bytes) -> Any:
+    """Return the value of compressed JSON; raise if it is damaged."""
+    try:
+        return json_value(data)
+    except (zlib.error, ValueError, TypeError) as error:
+        raise DamageError("a record can't be read") from error
+
+
+def source_of(row: Sequence[Any]) -> StoredDocument:
+    """Return a document from a row of `documents`, its `source` first."""
+    data, *columns = row
+    _, _, document_id, fingerprint, _, _, _, location, *_, data_checksum = next(checked("documents", [tuple(columns)]))
+    if checksum(data) != data_checksum:
+        raise DamageError(f"document {document_id} is not as it was written")
+    values = unpacked(data)
     addresses, targets = tuple(values["addresses"]), tuple(values["targets"])
     return StoredDocument(
         document_id, fingerprint, values["metadata"], values["language"], addresses, targets, location

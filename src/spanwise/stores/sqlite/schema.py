@@ -1,120 +1,112 @@
-"""The file of an embedded store: its tables, opening and creating it, and errors of SQLite.
-
-Every term has a number, and a number belongs to one term of one tenant. Full text is searched by these numbers, so no
-query can match another tenant's text, whatever it contains.
-"""
+"""The file of an embedded store: opening and creating it, its version, and errors of SQLite."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from spanwise.errors import StoreError
+from spanwise.errors import StoreError, StoreFullError
+from spanwise.stores.sqlite import tables
+from spanwise.stores.sqlite.checksums import CHECKED, DamageError, checksum, columns_of
+from spanwise.stores.sqlite.tables import create_tables, migrate_tables, run_script
 
 APPLICATION: Final = 0x53704E57
-VERSION: Final = 1
 PAGE: Final = 8_192
 BUSY_SECONDS: Final = 30.0
 
-TABLES: Final = """
-CREATE TABLE properties (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE tenants (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
-    chunks INTEGER NOT NULL DEFAULT 0,
-    terms INTEGER NOT NULL DEFAULT 0,
-    changes INTEGER NOT NULL DEFAULT 0
-);
-CREATE TABLE documents (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, document_id TEXT NOT NULL,
-    fingerprint TEXT NOT NULL, chunks INTEGER NOT NULL, analyser TEXT NOT NULL,
-    file_path TEXT, place TEXT, source_type TEXT, space_key TEXT, updated_at TEXT, source BLOB NOT NULL,
-    UNIQUE (tenant, document_id)
-);
-CREATE TABLE labels (tenant INTEGER NOT NULL, label TEXT NOT NULL, document INTEGER NOT NULL,
-    PRIMARY KEY (tenant, label, document)) WITHOUT ROWID;
-CREATE INDEX labels_of_documents ON labels (document);
-CREATE TABLE chunks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, document INTEGER NOT NULL,
-    position INTEGER NOT NULL, length INTEGER NOT NULL, block INTEGER,
-    chunk_type TEXT NOT NULL, chunk_id BLOB NOT NULL,
-    content_hash BLOB NOT NULL, words_hash BLOB NOT NULL, record_hash BLOB NOT NULL
-);
-CREATE INDEX chunks_of_documents ON chunks (document, position);
-CREATE INDEX chunks_by_id ON chunks (tenant, chunk_id);
-CREATE INDEX chunks_by_type ON chunks (tenant, chunk_type);
-CREATE INDEX chunks_by_content ON chunks (tenant, content_hash) WHERE block IS NOT NULL;
-CREATE TABLE contents (chunk INTEGER PRIMARY KEY, lead TEXT NOT NULL, record BLOB NOT NULL);
-CREATE TABLE numbered (chunk INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, numbers BLOB NOT NULL);
-CREATE TABLE terms (
-    id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, term TEXT NOT NULL, chunks INTEGER NOT NULL,
-    UNIQUE (tenant, term)
-);
-CREATE VIRTUAL TABLE words USING fts5 (numbers, content='', tokenize='ascii');
-CREATE VIRTUAL TABLE known_words USING fts5vocab (words, row);
-CREATE TABLE blocks (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, changes INTEGER NOT NULL, living INTEGER NOT NULL,
-    size INTEGER NOT NULL, keys BLOB NOT NULL, documents BLOB NOT NULL
-);
-CREATE INDEX blocks_of_tenants ON blocks (tenant);
-CREATE TABLE vectors (block INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
-"""
-"""`numbered` holds the terms of a chunk as numbers of four bytes: to count terms, and to delete them from `words`.
-
-`blocks` and `vectors` hold about a thousand vectors a row: a search reads them together, and each only once.
-
-A block's keys ascend; a deleted one is negative, so that `numbers`, which is large, needn't be rewritten.
-"""
-
-MIGRATIONS: dict[int, str] = {}
-"""The statements that bring a store of a version to the next one."""
-
+_GOING_ON: Final = (
+    "what it doesn't touch can still be read; `spanwise store verify` lists the damage, "
+    "`spanwise store repair` keeps what is sound and rebuilds the rest"
+)
 _REASONS: Final[Mapping[int, tuple[str, str | None]]] = {
-    sqlite3.SQLITE_FULL: ("can't be written: the disk is full", "make room and run the same command again"),
     sqlite3.SQLITE_READONLY: ("can't be written: it, or its folder, is read-only", None),
     sqlite3.SQLITE_NOTADB: ("is not a store", "name another file"),
-    sqlite3.SQLITE_CORRUPT: ("is damaged", "delete it and index the documents again"),
     sqlite3.SQLITE_CANTOPEN: ("can't be opened", "look at its folder and its rights"),
     sqlite3.SQLITE_PERM: ("can't be opened: its rights don't allow it", None),
     sqlite3.SQLITE_AUTH: ("can't be opened: its rights don't allow it", None),
     sqlite3.SQLITE_BUSY: ("is in use by another process", "try again"),
     sqlite3.SQLITE_LOCKED: ("is in use by another process", "try again"),
-    sqlite3.SQLITE_IOERR: ("can't be read or written", "is there room on the disk, and does the disk work?"),
+    sqlite3.SQLITE_IOERR: ("can't be read", "does the disk work?"),
     sqlite3.SQLITE_TOOBIG: ("can't hold a text that large", None),
+    sqlite3.SQLITE_MISUSE: ("can't be used", None),
 }
+_SAYING_MORE: Final = frozenset({sqlite3.SQLITE_IOERR, sqlite3.SQLITE_MISUSE})
+FULL: Final = frozenset(
+    {
+        sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC,
+        sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMSIZE,
+        sqlite3.SQLITE_IOERR_SHMMAP,
+    }
+)  # fmt: skip
+"""The errors of a disk that takes nothing more."""
 
 
 @contextmanager
 def store_errors(path: str) -> Iterator[None]:
-    """Raise errors of SQLite as StoreError."""
+    """Raise errors of SQLite, and damage, as StoreError."""
     try:
         yield
+    except DamageError as error:
+        raise StoreError(path, f"is damaged: {error}", hint=_GOING_ON) from error
+    except UnicodeDecodeError as error:  # of a text that is none, also in a message of SQLite
+        raise StoreError(path, "is damaged: a text in it can't be read", hint=_GOING_ON) from error
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        rule, hint = _REASONS.get(code, ("can't be used", None))
-        rule = f"{rule} ({error})" if code not in _REASONS or code == sqlite3.SQLITE_IOERR else rule
-        raise StoreError(path, rule, hint=hint) from error
+        raise _reported(path, error) from error
+
+
+def _reported(path: str, error: sqlite3.Error) -> StoreError:
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    if code in FULL:
+        full = "make room and run the same command again"
+        return StoreFullError(path, "can't be written: the disk is full, or fails", hint=full)
+    if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
+        code = sqlite3.SQLITE_MISUSE
+    if code & 0xFF not in _REASONS:  # all statements are ours, so what is wrong is the file
+        return StoreError(path, f"is damaged ({error})", hint=_GOING_ON)
+    rule, hint = _REASONS[code & 0xFF]
+    return StoreError(path, f"{rule} ({error})" if code & 0xFF in _SAYING_MORE else rule, hint=hint)
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether an error is of what is in the file, and not of the disk, the rights or another process."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code not in FULL and (code & 0xFF not in _REASONS or code & 0xFF == sqlite3.SQLITE_NOTADB)
 
 
 def connected(path: str, *, write: bool) -> sqlite3.Connection:
     """Open an existing store and check it; `path` is never created here."""
-    _check_file(path)
+    check_file(path)
     with store_errors(path):
         try:
             return _checked(path, "rw", write=write)
         except sqlite3.OperationalError as error:
             code = error.sqlite_errorcode & 0xFF
-            if write or code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or Path(f"{path}-wal").exists():
+            if write or code not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or _has_log(path):
                 raise
             return _checked(path, "ro&immutable=1", write=False)  # for folders where SQLite may not write
 
 
-def _checked(path: str, mode: str, *, write: bool) -> sqlite3.Connection:
+def connected_alone(path: str) -> sqlite3.Connection:
+    """Open a store for reading without `-shm`, for which a full disk has no room; meanwhile nobody else can open it."""
+    with store_errors(path):
+        return _checked(path, "rw", write=False, alone=True)
+
+
+def _has_log(path: str) -> bool:
+    log = Path(f"{os.path.realpath(path)}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _checked(path: str, mode: str, *, write: bool, alone: bool = False) -> sqlite3.Connection:
     connection = _opened(path, mode)
     try:
+        if alone:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # keeps in memory what `-shm` is for
         if mode == "rwc":
             _create(connection)
         check(connection, path, write=write)
@@ -136,11 +128,31 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        for statement in _statements(TABLES):
-            connection.execute(statement)
+        create_tables(connection)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA user_version = {tables.VERSION}")
     connection.execute("COMMIT")
+
+
+def opened_to_salvage(path: str) -> sqlite3.Connection:
+    """Open a store of which anything may be damaged; raise sqlite3.Error if its tables aren't known."""
+    connection = _opened(path, "rw")
+    try:
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")  # a damaged row has a wrong checksum
+        connection.execute("PRAGMA writable_schema = ON")  # a file that is too short can be read
+        with suppress(DamageError):  # of the version
+            check(connection, path, write=False)
+        for table in CHECKED:
+            connection.execute(f"SELECT {columns_of(table)} FROM {table} LIMIT 0")
+    except StoreError as error:
+        connection.close()
+        if "newer" in error.rule:
+            raise
+        raise sqlite3.DatabaseError(str(error)) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def is_blank(path: str) -> bool:
@@ -151,7 +163,7 @@ def is_blank(path: str) -> bool:
     try:
         if not location.exists() or (location.is_file() and not location.stat().st_size):
             return True
-        _check_file(path)
+        check_file(path)
         with closing(_opened(path, "rw")) as connection:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             return not tables and not connection.execute("PRAGMA application_id").fetchone()[0]
@@ -159,40 +171,53 @@ def is_blank(path: str) -> bool:
         return False  # opening it reports the error
 
 
+def is_older(path: str) -> bool:
+    """Whether this is a store of an older version, which the next writer brings up to date."""
+    check_file(path)
+    with store_errors(path), closing(_opened(path, "rw")) as connection:
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        return bool(
+            application == APPLICATION and connection.execute("PRAGMA user_version").fetchone()[0] < tables.VERSION
+        )
+
+
 def check(connection: sqlite3.Connection, path: str, *, write: bool) -> None:
-    """Raise StoreError if this is no store or a newer one; migrate an older one if it may be written."""
+    """Raise StoreError if this is no store or a newer one; an older one is migrated, or only read as it is."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION:
         raise StoreError(path, "is a database, but not a store of Spanwise", hint="name another file")
-    if version > VERSION:
-        rule = f"was written by a newer Spanwise (its schema is {version}, this one knows {VERSION})"
+    if version > tables.VERSION:
+        rule = f"was written by a newer Spanwise (its schema is {version}, this one knows {tables.VERSION})"
         raise StoreError(path, rule, hint="upgrade: pip install --upgrade spanwise")
-    if version == VERSION:
+    if version == tables.VERSION:
         return
-    if any(step not in MIGRATIONS for step in range(version, VERSION)):
+    if version < 2 and tables.is_sealed(connection):
+        raise DamageError(f"its tables are not of version {version}, as it says")
+    if any(step not in tables.MIGRATIONS for step in range(version, tables.VERSION)):
         raise StoreError(path, f"is too old (its schema is {version})", hint="index the documents into a new one")
-    if not write:
-        rule = f"was written by an older Spanwise (its schema is {version}, this one's is {VERSION})"
+    if write:
+        _migrate(connection)
+    elif version in tables.READABLE:
+        run_script(connection, tables.READABLE[version])
+    else:
+        rule = f"was written by an older Spanwise (its schema is {version}, this one's is {tables.VERSION})"
         raise StoreError(path, rule, hint="run `spanwise index` on it once: that brings it up to date")
-    _migrate(connection)
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]  # another process may have been faster
-        for step in range(version, VERSION):
-            for statement in _statements(MIGRATIONS[step]):
-                connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        migrate_tables(connection, version)
+        connection.execute(f"PRAGMA user_version = {tables.VERSION}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
 
 
-def _check_file(path: str) -> None:
+def check_file(path: str) -> None:
     """Raise StoreError for what can't be a store, without opening it.
 
     Closing a file drops all locks of the process on it, also those of its SQLite connections: another process would
@@ -215,9 +240,11 @@ def _check_file(path: str) -> None:
 
 def _opened(path: str, mode: str) -> sqlite3.Connection:
     address = f"file:{quote(str(Path(path).absolute()))}?mode={mode}"
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
     )
+    connection.create_function("checksum", -1, checksum, deterministic=True)
+    return connection
 
 
 def _tune(connection: sqlite3.Connection, *, write: bool) -> None:
@@ -227,8 +254,3 @@ def _tune(connection: sqlite3.Connection, *, write: bool) -> None:
         connection.execute("PRAGMA journal_size_limit = 67108864")
     else:
         connection.execute("PRAGMA query_only = ON")
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Split a script: run as a whole, it would end the surrounding transaction."""
-    return (statement.strip() for statement in script.split(";") if statement.strip())

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from spanwise.embedding import quantized
+from spanwise.stores.sqlite.checksums import DamageError, rows_of
+from spanwise.stores.sqlite.tenants import Tenant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,29 +118,37 @@ def _membership(documents: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def refreshed(
-    connection: sqlite3.Connection, tenant: int, dimension: int, cached: dict[int, VectorBlock]
+    connection: sqlite3.Connection, tenant: Tenant, dimension: int, cached: dict[int, VectorBlock]
 ) -> dict[int, VectorBlock]:
     """Return all blocks of a tenant, loading the new ones and the keys of those that changed."""
     blocks: dict[int, VectorBlock] = {}
-    rows = connection.execute("SELECT id, changes FROM blocks WHERE tenant = ? ORDER BY id", (tenant,)).fetchall()
-    for number, changes in rows:
+    statement = "SELECT id, changes FROM blocks WHERE tenant = ? ORDER BY id"
+    for number, changes in connection.execute(statement, (tenant.number,)).fetchall():
         before = cached.get(number)
         if before is None:
             blocks[number] = _loaded(connection, number, dimension)
         elif before.changes == changes:
             blocks[number] = before
         else:
-            keys = connection.execute("SELECT keys FROM blocks WHERE id = ?", (number,)).fetchone()[0]
-            blocks[number] = before._replace(changes=changes, keys=integers(keys))
+            (row,) = rows_of(connection, "blocks", "WHERE id = ?", (number,))
+            blocks[number] = before._replace(changes=row[2], keys=integers(row[5]))
+    living = sum(int((block.keys > 0).sum()) for block in blocks.values())
+    if living != tenant.vectors:
+        raise DamageError(f"{living:,} of {tenant.vectors:,} vectors are there")
     return blocks
 
 
 def _loaded(connection: sqlite3.Connection, number: int, dimension: int) -> VectorBlock:
-    changes, keys, documents, numbers = connection.execute(
-        "SELECT changes, keys, documents, numbers FROM blocks JOIN vectors ON block = id WHERE id = ?", (number,)
-    ).fetchone()
-    matrix = np.frombuffer(numbers, dtype=np.int8).reshape(-1, dimension)
-    return VectorBlock(changes, integers(keys), integers(documents), matrix, _lengths(matrix))
+    rows = zip(
+        rows_of(connection, "blocks", "WHERE id = ?", (number,)),
+        rows_of(connection, "vectors", "WHERE block = ?", (number,)),
+        strict=False,
+    )
+    for (_, _, changes, _, size, keys, documents), (_, numbers) in rows:
+        if len(numbers) == size * dimension and len(keys) == len(documents) == 8 * size:
+            matrix = np.frombuffer(numbers, dtype=np.int8).reshape(-1, dimension)
+            return VectorBlock(changes, integers(keys), integers(documents), matrix, _lengths(matrix))
+    raise DamageError(f"the vectors of block {number} are missing")
 
 
 def _lengths(matrix: NDArray[np.int8]) -> NDArray[np.float32]:

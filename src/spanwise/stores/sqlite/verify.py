@@ -1,23 +1,32 @@
-"""Consistency checks of an embedded store: documents, chunks, full text and vectors must agree."""
+"""Consistency checks of an embedded store: every row is as it was written, and all rows agree with each other."""
 
 from __future__ import annotations
 
 import sqlite3
 import struct
 import zlib
-from collections import Counter
-from collections.abc import Iterator
-from typing import Final
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Any, Final
 
 import orjson
 
-from spanwise.stores.sqlite.reader import hash_hex
-from spanwise.stores.sqlite.vector_blocks import unpacked_keys
-from spanwise.stores.values import Entry, record_hash
+from spanwise.stores.filter_rules import moment
+from spanwise.stores.sqlite import tables
+from spanwise.stores.sqlite.checksums import CHECKED, DamageError, columns_of, is_sound, rows_of
+from spanwise.stores.sqlite.reader import SOURCES, hash_hex, source_of
+from spanwise.stores.sqlite.vector_blocks import is_key, unpacked_keys
+from spanwise.stores.values import Entry, StoredDocument, record_hash
 
 _MOST: Final = 20  # messages of one kind
 
 _MUST_BE_EMPTY: Final = {
+    "document {} belongs to no tenant": "SELECT id FROM documents WHERE tenant NOT IN (SELECT id FROM tenants)",
+    "tenant {} has another number of documents than it says": (
+        "SELECT name FROM tenants WHERE documents <> (SELECT count(*) FROM documents WHERE tenant = tenants.id)"
+    ),
     "chunk {} belongs to no document": "SELECT id FROM chunks WHERE document NOT IN (SELECT id FROM documents)",
     "chunk {} has no record": "SELECT id FROM chunks WHERE id NOT IN (SELECT chunk FROM contents)",
     "record {} belongs to no chunk": "SELECT chunk FROM contents WHERE chunk NOT IN (SELECT id FROM chunks)",
@@ -37,6 +46,13 @@ _MUST_BE_EMPTY: Final = {
         "SELECT name FROM tenants WHERE (chunks, terms) <> "
         "(SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE tenant = tenants.id AND length > 0)"
     ),
+    "tenant {} has another number of terms than it says": (
+        "SELECT name FROM tenants WHERE vocabulary <> (SELECT count(*) FROM terms WHERE tenant = tenants.id)"
+    ),
+    "tenant {} has another number of vectors than it says": (
+        "SELECT name FROM tenants WHERE vectors <> "
+        "(SELECT coalesce(sum(living), 0) FROM blocks WHERE tenant = tenants.id)"
+    ),
     "chunk {} has another number of words than it says": (
         "SELECT id FROM chunks LEFT JOIN numbered ON chunk = id WHERE 4 * length <> coalesce(length(numbers), 0) "
         "OR chunks.tenant <> numbered.tenant"
@@ -44,61 +60,178 @@ _MUST_BE_EMPTY: Final = {
     "words of {} belong to no chunk": "SELECT chunk FROM numbered WHERE chunk NOT IN (SELECT id FROM chunks)",
     "vectors {} have no numbers": "SELECT id FROM blocks WHERE id NOT IN (SELECT block FROM vectors)",
     "numbers {} belong to no vectors": "SELECT block FROM vectors WHERE block NOT IN (SELECT id FROM blocks)",
+    "full text has a setting {} that was not written": "SELECT k FROM words_config WHERE k <> 'version'",
 }
 
+Found = Iterator[str]
 
-def inconsistencies(connection: sqlite3.Connection) -> Iterator[str]:
+
+def inconsistencies(connection: sqlite3.Connection) -> Found:
     """Yield a message for each inconsistency."""
-    broken = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check({_MOST})") if row[0] != "ok"]
-    if broken:
-        yield from (f"the file is damaged: {message}" for message in broken)
-        return
+    for find in _CHECKS:
+        yield from _guarded(find, connection)
+
+
+def _guarded(find: Callable[[sqlite3.Connection], Found], connection: sqlite3.Connection) -> Found:
+    """Yield what a check finds; where damaged values, which it must look at too, make that fail, yield the damage."""
+    try:
+        yield from islice(find(connection), 10 * _MOST)
+    except (DamageError, sqlite3.DatabaseError, ValueError, TypeError, LookupError, struct.error) as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _NOT_DAMAGE:
+            raise
+        yield f"the file is damaged: {error}"
+
+
+_NOT_DAMAGE: Final = frozenset(
+    {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_MISUSE}
+)
+
+
+def _wrong_file(connection: sqlite3.Connection) -> Found:
+    for (message,) in connection.execute(f"PRAGMA main.integrity_check({_MOST})"):
+        if message != "ok":
+            yield f"the file is damaged: {message}"
+    schema = dict(rows_of(connection, "properties")).get("schema")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == tables.VERSION and schema != str(tables.schema_checksum(connection)):
+        yield "the tables are defined otherwise than they were"
+
+
+def _wrong_rows(connection: sqlite3.Connection) -> Found:
+    for table in CHECKED:
+        yield from _guarded(partial(_unsound, table), connection)
+
+
+def _unsound(table: str, connection: sqlite3.Connection) -> Found:
+    rows = connection.execute(f"SELECT {columns_of(table)} FROM {table}")
+    wrong = (row[0] for row in rows if not is_sound(table, row))
+    yield from (f"row {key!a} of {table} is not as it was written" for key in islice(wrong, _MOST))
+
+
+def _wrong_relations(connection: sqlite3.Connection) -> Found:
     for message, statement in _MUST_BE_EMPTY.items():
         for (name,) in connection.execute(f"{statement} LIMIT {_MOST}"):
             yield message.format(name)
-    yield from _wrong_contents(connection)
-    yield from _wrong_terms(connection)
-    yield from _wrong_vectors(connection)
 
 
-def _wrong_contents(connection: sqlite3.Connection) -> Iterator[str]:
+def _wrong_keys(connection: sqlite3.Connection) -> Found:
+    """Compare the highest keys that were given with those that are there."""
+    given = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
+    for table in ("tenants", "documents", "chunks", "blocks"):
+        (highest,) = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()
+        if not is_key(given.get(table, 0)) or not is_key(highest) or given.get(table, 0) < highest:
+            yield f"keys of {table} would be used again, or are used up"
+
+
+def _wrong_sources(connection: sqlite3.Connection) -> Found:
+    """Compare what is looked up of each document with the document."""
+    labels = defaultdict(set)
+    for tenant, label, document in connection.execute("SELECT tenant, label, document FROM labels"):
+        labels[tenant, document].add(label)
+    for row in connection.execute(SOURCES):
+        try:
+            source = source_of(row)
+        except DamageError as error:
+            yield str(error)
+            continue
+        _, key, tenant, document_id, _, _, _, *stated, _, _, _ = row
+        if stated != _lookups(source):
+            yield f"document {document_id} is found by other properties than it has"
+        if labels.pop((tenant, key), set()) != set(source.metadata.get("labels") or ()):
+            yield f"document {document_id} has other labels than it says"
+    yield from (f"labels of {document} belong to no document" for _, document in islice(labels, _MOST))
+
+
+def _lookups(source: StoredDocument) -> list[Any]:
+    known = source.metadata
+    updated = moment(known.get("updated_at"))
+    return [known.get("file_path"), source.location, known.get("source_type"), known.get("space_key"), updated]
+
+
+def _wrong_contents(connection: sqlite3.Connection) -> Found:
     rows = connection.execute(
-        "SELECT id, position, chunk_id, record_hash, lead, record FROM chunks JOIN contents ON chunk = id"
+        "SELECT id, position, chunk_type, chunk_id, content_hash, record_hash, lead, record "
+        "FROM chunks JOIN contents ON chunk = id"
     )
-    for key, position, chunk_id, stored_hash, text_before, record in rows:
+    for key, position, kind, chunk_id, content_hash, stored_hash, text_before, record in rows:
         try:
             data = zlib.decompress(record)
             parsed = orjson.loads(data)
-        except (zlib.error, ValueError):
+            entry = Entry(data, text_before, "", "", hash_hex(chunk_id), None, "", position)
+            stated = (record_hash(entry), parsed.get("chunk_id"), parsed.get("chunk_type", kind),
+                      parsed.get("content_hash", hash_hex(content_hash)))  # fmt: skip
+            written = hash_hex(stored_hash), hash_hex(chunk_id), kind, hash_hex(content_hash)
+        except (zlib.error, ValueError, TypeError, AttributeError):
             yield f"the record of chunk {key} can't be read"
             continue
-        entry = Entry(data, text_before, "", "", hash_hex(chunk_id), None, "", position)
-        if record_hash(entry) != hash_hex(stored_hash) or parsed.get("chunk_id") != hash_hex(chunk_id):
+        if stated != written:
             yield f"the record of chunk {key} is not the one that was written"
 
 
-def _wrong_terms(connection: sqlite3.Connection) -> Iterator[str]:
-    """Compare the counts of each term in full text, the table of terms and the chunks."""
-    counted: Counter[int] = Counter()
-    for (data,) in connection.execute("SELECT numbers FROM numbered"):
-        counted.update(set(struct.unpack(f"<{len(data) // 4}I", data)))
-    stated = dict(connection.execute("SELECT id, chunks FROM terms WHERE chunks <> 0"))
-    wrong = sorted(number for number in stated.keys() | counted.keys() if stated.get(number, 0) != counted[number])
-    yield from (
-        f"term {number} stands in {counted[number]} chunks, not {stated.get(number, 0)}" for number in wrong[:_MOST]
-    )
-    found = {int(term): chunks for term, chunks in connection.execute("SELECT term, doc FROM known_words")}
-    wrong = sorted(number for number in found.keys() | counted.keys() if found.get(number, 0) != counted[number])
-    yield from (f"full text finds term {number} in {found.get(number, 0)} chunks" for number in wrong[:_MOST])
+def _wrong_terms(connection: sqlite3.Connection) -> Found:
+    """Compare each term in the table of terms, and as full text finds it, with the chunks."""
+    chunks: Counter[int] = Counter()
+    occurrences: Counter[int] = Counter()
+    keys: defaultdict[int, int] = defaultdict(int)
+    for key, data in connection.execute("SELECT chunk, numbers FROM numbered"):
+        numbers = struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
+        occurrences.update(numbers)
+        different = set(numbers)
+        chunks.update(different)
+        for number in different:
+            keys[number] += key
+    stated = {row[0]: row[3:5] for row in connection.execute("SELECT id, 0, 0, chunks, keys FROM terms")}
+    found = {term: (doc, cnt) for term, doc, cnt in connection.execute("SELECT term, doc, cnt FROM known_words")}
+    for number in islice((number for number in chunks if number not in stated), _MOST):
+        yield f"term {number} is missing"
+    for number, (stated_chunks, stated_keys) in stated.items():
+        counted = found.pop(str(number), (0, 0))
+        if (stated_chunks, stated_keys) != (chunks[number], keys[number]):
+            yield f"term {number} stands in {chunks[number]} chunks, not {stated_chunks}"
+        elif counted != (chunks[number], occurrences[number]):
+            yield f"full text finds term {number} in {counted[0]} chunks, not {chunks[number]}"
+        elif chunks[number] and _looked_up(connection, number) != (chunks[number], keys[number]):
+            yield f"full text finds other chunks by term {number} than were written"
+    yield from (f"full text knows term {term}, which isn't there" for term in islice(found, _MOST))
 
 
-def _wrong_vectors(connection: sqlite3.Connection) -> Iterator[str]:
+def _looked_up(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
+    statement = "SELECT count(*), coalesce(sum(rowid), 0) FROM words WHERE words MATCH ?"
+    found: tuple[int, int] = connection.execute(statement, (f'"{number}"',)).fetchone()
+    return found
+
+
+def _wrong_lengths(connection: sqlite3.Connection) -> Found:
+    """Compare the lengths by which full text orders what it finds with those of the chunks."""
+    total = rows = 0
+    for key, length, data in connection.execute(
+        "SELECT chunks.id, length, sz FROM chunks JOIN words_docsize USING (id)"
+    ):
+        rows, total = rows + 1, total + length
+        if data != _varint(length):
+            yield f"full text takes chunk {key} for longer or shorter than it is"
+    (averages,) = connection.execute("SELECT block FROM words_data WHERE id = 1").fetchone() or (None,)
+    if averages not in ((_varint(rows) + _varint(total)), b"" if not rows else None):
+        yield "full text counts other chunks or words than there are"
+
+
+def _varint(number: int) -> bytes:
+    """Return a number as SQLite writes it: seven bits a byte, the highest first."""
+    data = [number & 0x7F]
+    while number := number >> 7:
+        data.append(number & 0x7F | 0x80)
+    return bytes(reversed(data))
+
+
+def _wrong_vectors(connection: sqlite3.Connection) -> Found:
     properties = dict(connection.execute("SELECT name, value FROM properties"))
     dimension = int(properties.get("dimension", 0))
     owners = {
         key: (block, document)
         for key, block, document in connection.execute("SELECT id, block, document FROM chunks WHERE block IS NOT NULL")
     }
+    if owners and "model" not in properties:
+        yield "the name of the model is missing"
     rows = connection.execute(
         "SELECT id, living, size, keys, documents, length(numbers) FROM blocks JOIN vectors ON block = id"
     )
@@ -110,3 +243,9 @@ def _wrong_vectors(connection: sqlite3.Connection) -> Iterator[str]:
             if key > 0 and owners.pop(key, None) != (block, document):
                 yield f"vectors {block} hold a row of chunk {key}, which isn't its owner"
     yield from (f"chunk {key} has lost its vector" for key in list(owners)[:_MOST])
+
+
+_CHECKS: Final = (
+    _wrong_file, _wrong_rows, _wrong_relations, _wrong_keys, _wrong_sources, _wrong_contents, _wrong_terms,
+    _wrong_lengths, _wrong_vectors,
+)  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import struct
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
@@ -15,14 +15,28 @@ import orjson
 
 from spanwise.errors import StoreError
 from spanwise.stores.filter_rules import moment
+from spanwise.stores.sqlite.absence import labels_checksum
+from spanwise.stores.sqlite.checksums import DamageError, adding, checksum, inserting, rewriting, rows_of, sealed
+from spanwise.stores.sqlite.log import empty_log
 from spanwise.stores.sqlite.reader import hash_bytes, hash_hex, known_documents
 from spanwise.stores.sqlite.schema import store_errors
-from spanwise.stores.sqlite.vector_blocks import VectorRow, delete_rows, living_rows, write_vectors
-from spanwise.stores.values import ChunkState, DocumentState, Entry, Model, StoreChange, StoredDocument, record_hash
+from spanwise.stores.sqlite.tenants import Tenant, tenant_of
+from spanwise.stores.sqlite.vector_blocks import VectorRow, delete_rows, living_rows, next_key, write_vectors
+from spanwise.stores.values import (
+    ChunkState,
+    DocumentState,
+    Entry,
+    Model,
+    StoreChange,
+    StoredDocument,
+    possible_ids,
+    record_hash,
+)
 from spanwise.text.terms import ANALYSER
 
 _CACHED_TERMS: Final = 200_000  # whose numbers are kept in memory
 _AT_ONCE: Final = 500
+_LAST_NUMBER: Final = 1 << 31  # of a term; a larger one was never given
 _COMPRESSION: Final = 3  # zlib level; a higher one costs much and saves little
 
 
@@ -31,30 +45,30 @@ class SqliteWriter:
 
     def __init__(self, connection: sqlite3.Connection, path: str, tenant: str, model: Model | None) -> None:
         """Write with a connection of its own; the tenant is created with its first commit."""
-        self._connection, self._path, self._tenant, self._model = connection, path, tenant, model
+        self._connection, self._path, self._name, self._model = connection, path, tenant, model
         self._numbers: dict[str, int] = {}
-        self._frequency_changes: Counter[int] = Counter()  # by term: chunks added less deleted
-        self._added_rows: list[VectorRow] = []
-        self._deleted_rows: dict[int, list[int]] = {}
-        self._chunks = self._length = 0
+        self._reset()
 
     def known(self) -> dict[str, DocumentState]:
         """Return the stored documents by their ids."""
         with store_errors(self._path):
-            return {one.document_id: one for one in known_documents(self._connection, self._tenant_number())}
+            return {one.document_id: one for one in known_documents(self._connection, self._tenant())}
 
     def chunks(self, document_id: str) -> list[ChunkState]:
         """Return the chunks of a document, in order."""
-        statement = (
-            "SELECT chunks.id, content_hash, words_hash, record_hash, block IS NOT NULL FROM chunks "
-            "JOIN documents ON documents.id = document WHERE documents.tenant = ? AND document_id = ? "
-            "ORDER BY position, chunks.id"
-        )
+        if not possible_ids([document_id]):
+            return []
         with store_errors(self._path):
-            rows = self._connection.execute(statement, (self._tenant_number(), document_id)).fetchall()
+            tenant, condition = self._tenant().number, "WHERE tenant = ? AND document_id = ?"
+            document = next(rows_of(self._connection, "documents", condition, (tenant, document_id)), None)
+            if document is None:
+                return []
+            rows = list(rows_of(self._connection, "chunks", "WHERE document = ? ORDER BY position, id", document[:1]))
+            if len(rows) != document[4]:
+                raise DamageError(f"document {document_id} has {len(rows):,} of {document[4]:,} chunks")
         return [
-            ChunkState(key, hash_hex(content), hash_hex(terms), hash_hex(record), bool(has))
-            for key, content, terms, record, has in rows
+            ChunkState(key, hash_hex(content), hash_hex(terms), hash_hex(record), block is not None)
+            for key, _, _, _, _, _, _, content, terms, record, block in rows
         ]
 
     def vectors(self, content_hashes: Sequence[str]) -> dict[str, bytes]:
@@ -62,12 +76,13 @@ class SqliteWriter:
         wanted = list(dict.fromkeys(content_hashes))
         blocks: dict[int, dict[int, str]] = {}
         with store_errors(self._path):
+            tenant = self._tenant().number
             for at in range(0, len(wanted), _AT_ONCE):
                 part = [hash_bytes(name) for name in wanted[at : at + _AT_ONCE]]
                 rows = self._connection.execute(
                     "SELECT content_hash, block, min(id) FROM chunks WHERE tenant = ? AND block IS NOT NULL "
                     f"AND content_hash IN ({','.join('?' * len(part))}) GROUP BY content_hash",
-                    (self._tenant_number(), *part),
+                    (tenant, *part),
                 )
                 for content, block, key in rows:
                     blocks.setdefault(block, {})[key] = hash_hex(content)
@@ -81,12 +96,14 @@ class SqliteWriter:
     def commit(self, changes: Sequence[StoreChange], removed: Sequence[str] = ()) -> None:
         """Apply changes and remove documents in one transaction: durable on return, invisible until then."""
         with store_errors(self._path), self._transaction():
-            tenant = self._tenant_number(create=True)
-            for document_id in removed:
+            tenant = self._tenant().number or self._create_tenant()
+            self._next_key = next_key(self._connection, "chunks")
+            for document_id in possible_ids(removed):
                 self._remove(tenant, document_id)
             for change in changes:
                 self._apply(tenant, change)
             self._finish(tenant)
+        empty_log(self._connection)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -102,18 +119,23 @@ class SqliteWriter:
             raise
 
     def _reset(self) -> None:
-        self._frequency_changes, self._added_rows, self._deleted_rows = Counter(), [], {}
-        self._chunks = self._length = 0
+        self._frequency_changes: Counter[int] = Counter()  # by term: chunks added less deleted
+        self._key_changes: defaultdict[int, int] = defaultdict(int)  # by term: their keys
+        self._added_rows: list[VectorRow] = []
+        self._deleted_rows: dict[int, list[int]] = {}
+        self._chunks = self._length = self._documents = self._vocabulary = 0
 
-    def _tenant_number(self, *, create: bool = False) -> int:
-        """Return the tenant's number; 0, which no tenant has, if it has no documents yet."""
-        if create:
-            self._connection.execute("INSERT OR IGNORE INTO tenants (name) VALUES (?)", (self._tenant,))
-        row = self._connection.execute("SELECT id FROM tenants WHERE name = ?", (self._tenant,)).fetchone()
-        return row[0] if row else 0
+    def _tenant(self) -> Tenant:
+        return tenant_of(self._connection, self._name)
+
+    def _create_tenant(self) -> int:
+        """Create the tenant, and return its number."""
+        number = next_key(self._connection, "tenants")
+        self._connection.execute(inserting("tenants"), sealed("tenants", *Tenant(number, self._name)))
+        return number
 
     def _apply(self, tenant: int, change: StoreChange) -> None:
-        document = self._write_source(tenant, change)
+        document, is_new = self._document(tenant, change.source.document_id)
         self._delete(document, change.deleted)
         for key, entry in change.moved:
             self._move(document, key, entry)
@@ -122,70 +144,52 @@ class SqliteWriter:
         self._load_numbers(tenant, {term for entry in change.added for term in entry.terms})
         for entry in change.added:
             self._add(tenant, document, entry)
-        (chunks,) = self._connection.execute("SELECT count(*) FROM chunks WHERE document = ?", (document,)).fetchone()
-        self._connection.execute("UPDATE documents SET chunks = ? WHERE id = ?", (chunks, document))
+        self._write_source(tenant, document, change.source, is_new=is_new)
 
-    def _write_source(self, tenant: int, change: StoreChange) -> int:
-        source, metadata = change.source, change.source.metadata
-        values = (
-            source.fingerprint, ANALYSER, metadata.get("file_path"), source.location, metadata.get("source_type"),
-            metadata.get("space_key"), moment(metadata.get("updated_at")), _encoded_source(source),
+    def _document(self, tenant: int, document_id: str) -> tuple[int, bool]:
+        """Return the key of a document, and whether it is new."""
+        row = self._connection.execute(_DOCUMENT, (tenant, document_id)).fetchone()
+        return (row[0], False) if row else (next_key(self._connection, "documents"), True)
+
+    def _write_source(self, tenant: int, document: int, source: StoredDocument, *, is_new: bool) -> None:
+        metadata, data = source.metadata, _encoded_source(source)
+        (chunks,) = self._connection.execute("SELECT count(*) FROM chunks WHERE document = ?", (document,)).fetchone()
+        row = sealed(
+            "documents", document, tenant, source.document_id, source.fingerprint, chunks, ANALYSER,
+            metadata.get("file_path"), source.location, metadata.get("source_type"), metadata.get("space_key"),
+            moment(metadata.get("updated_at")), labels_checksum(metadata.get("labels") or ()), checksum(data),
         )  # fmt: skip
-        named = "INSERT OR IGNORE INTO documents (tenant, document_id, fingerprint, chunks, analyser, source)"
-        self._connection.execute(f"{named} VALUES (?, ?, '', 0, '', '')", (tenant, source.document_id))
-        where = "WHERE tenant = ? AND document_id = ?"
-        self._connection.execute(
-            "UPDATE documents SET fingerprint = ?, analyser = ?, file_path = ?, place = ?, source_type = ?, "
-            f"space_key = ?, updated_at = ?, source = ? {where}",
-            (*values, tenant, source.document_id),
-        )
-        row = self._connection.execute(f"SELECT id FROM documents {where}", (tenant, source.document_id)).fetchone()
-        document = int(row[0])
+        statement = (inserting if is_new else rewriting)("documents", "source")
+        self._connection.execute(statement, (*row, data))
+        self._documents += is_new
         self._connection.execute("DELETE FROM labels WHERE document = ?", (document,))
         self._connection.executemany(
             "INSERT OR IGNORE INTO labels (tenant, label, document) VALUES (?, ?, ?)",
             [(tenant, label, document) for label in metadata.get("labels") or ()],
         )
-        return document
 
     def _add(self, tenant: int, document: int, entry: Entry) -> None:
         numbers = [self._numbers[term] for term in entry.terms]
-        key = self._connection.execute(
-            "INSERT INTO chunks (tenant, document, position, length, chunk_type, chunk_id, content_hash, words_hash, "
-            "record_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                tenant, document, entry.position, len(numbers), entry.chunk_type, hash_bytes(entry.chunk_id),
-                hash_bytes(entry.content_hash), hash_bytes(entry.terms_hash), hash_bytes(record_hash(entry)),
-            ),
-        ).lastrowid  # fmt: skip
-        assert key is not None  # a row was inserted
-        self._connection.execute(
-            "INSERT INTO contents (chunk, lead, record) VALUES (?, ?, ?)",
-            (key, entry.text_before, zlib.compress(entry.record, _COMPRESSION)),
-        )
+        key, self._next_key = self._next_key, self._next_key + 1
+        row = _chunk_row(key, tenant, document, entry, len(numbers), None)
+        self._connection.execute(_INSERT_CHUNK, row)
+        content = sealed("contents", key, entry.text_before, zlib.compress(entry.record, _COMPRESSION))
+        self._connection.execute(_INSERT_CONTENT, content)
         if numbers:
             data = struct.pack(f"<{len(numbers)}I", *numbers)
-            self._connection.execute("INSERT INTO numbered VALUES (?, ?, ?)", (key, tenant, data))
+            self._connection.execute(_INSERT_NUMBERS, sealed("numbered", key, tenant, data))
             text = " ".join(map(str, numbers))
             self._connection.execute("INSERT INTO words (rowid, numbers) VALUES (?, ?)", (key, text))
-            self._count(numbers, 1)
+            self._count(key, numbers, 1)
         if entry.vector is not None:
             self._added_rows.append(VectorRow(key, document, self._checked(entry.vector)))
 
     def _move(self, document: int, key: int, entry: Entry) -> None:
-        found = self._connection.execute(
-            "UPDATE chunks SET position = ?, chunk_type = ?, chunk_id = ?, content_hash = ?, words_hash = ?, "
-            "record_hash = ? WHERE id = ? AND document = ?",
-            (
-                entry.position, entry.chunk_type, hash_bytes(entry.chunk_id), hash_bytes(entry.content_hash),
-                hash_bytes(entry.terms_hash), hash_bytes(record_hash(entry)), key, document,
-            ),
-        )  # fmt: skip
-        if found.rowcount:
-            self._connection.execute(
-                "UPDATE contents SET lead = ?, record = ? WHERE chunk = ?",
-                (entry.text_before, zlib.compress(entry.record, _COMPRESSION), key),
-            )
+        for row in rows_of(self._connection, "chunks", "WHERE id = ? AND document = ?", (key, document)):
+            new = _chunk_row(key, row[1], document, entry, row[4], row[-1])
+            self._connection.execute(rewriting("chunks"), new)
+            content = sealed("contents", key, entry.text_before, zlib.compress(entry.record, _COMPRESSION))
+            self._connection.execute(rewriting("contents"), content)
 
     def _add_vector(self, document: int, key: int, vector: bytes) -> None:
         statement = "SELECT 1 FROM chunks WHERE id = ? AND document = ? AND block IS NULL"
@@ -193,26 +197,26 @@ class SqliteWriter:
             self._added_rows.append(VectorRow(key, document, self._checked(vector)))
 
     def _delete(self, document: int, keys: Iterable[int]) -> None:
-        statement = "SELECT block, numbers FROM chunks LEFT JOIN numbered ON chunk = id WHERE id = ? AND document = ?"
         for key in keys:
-            row = self._connection.execute(statement, (key, document)).fetchone()
+            row = next(rows_of(self._connection, "chunks", "WHERE id = ? AND document = ?", (key, document)), None)
             if row is None:
                 continue
-            block, data = row
-            numbers = struct.unpack(f"<{len(data or b'') // 4}I", data or b"")
-            if numbers:  # the index deletes a chunk only if given the same terms as on insertion
+            words = next(rows_of(self._connection, "numbered", "WHERE chunk = ?", (key,)), None)
+            if (words is not None) != (row[4] > 0):
+                raise DamageError(f"the terms of chunk {key} are missing")
+            if words is not None:  # the index deletes a chunk only if given the same terms as on insertion
+                numbers = struct.unpack(f"<{len(words[2]) // 4}I", words[2])
                 deletion = "INSERT INTO words (words, rowid, numbers) VALUES ('delete', ?, ?)"
                 self._connection.execute(deletion, (key, " ".join(map(str, numbers))))
-                self._count(numbers, -1)
-            if block is not None:
-                self._deleted_rows.setdefault(block, []).append(key)
+                self._count(key, numbers, -1)
+            if row[-1] is not None:
+                self._deleted_rows.setdefault(row[-1], []).append(key)
             self._connection.execute("DELETE FROM contents WHERE chunk = ?", (key,))
             self._connection.execute("DELETE FROM numbered WHERE chunk = ?", (key,))
             self._connection.execute("DELETE FROM chunks WHERE id = ?", (key,))
 
     def _remove(self, tenant: int, document_id: str) -> None:
-        statement = "SELECT id FROM documents WHERE tenant = ? AND document_id = ?"
-        row = self._connection.execute(statement, (tenant, document_id)).fetchone()
+        row = self._connection.execute(_DOCUMENT, (tenant, document_id)).fetchone()
         if row is None:
             return
         (document,) = row
@@ -220,6 +224,7 @@ class SqliteWriter:
         self._delete(document, [key for (key,) in keys])
         self._connection.execute("DELETE FROM labels WHERE document = ?", (document,))
         self._connection.execute("DELETE FROM documents WHERE id = ?", (document,))
+        self._documents -= 1
 
     def _load_numbers(self, tenant: int, terms: set[str]) -> None:
         """Load the numbers of terms, and assign new ones; a number is never reused for another term."""
@@ -228,19 +233,25 @@ class SqliteWriter:
         missing = sorted(terms.difference(self._numbers))
         for at in range(0, len(missing), _AT_ONCE):
             part = missing[at : at + _AT_ONCE]
-            statement = f"SELECT term, id FROM terms WHERE tenant = ? AND term IN ({','.join('?' * len(part))})"
-            self._numbers.update(self._connection.execute(statement, (tenant, *part)).fetchall())
+            condition = f"WHERE tenant = ? AND term IN ({','.join('?' * len(part))})"
+            rows = rows_of(self._connection, "terms", condition, (tenant, *part))
+            self._numbers.update((term, number) for number, _, term, *_ in rows)
         (last,) = self._connection.execute("SELECT coalesce(max(id), 0) FROM terms").fetchone()
+        if last >= _LAST_NUMBER:
+            raise DamageError(f"{last} is the number of no term")
         new = dict(zip((term for term in missing if term not in self._numbers), count(last + 1), strict=False))
-        self._connection.executemany(
-            "INSERT INTO terms (id, tenant, term, chunks) VALUES (?, ?, ?, 0)",
-            [(number, tenant, term) for term, number in new.items()],
-        )
+        added = [(number, tenant, term, 0, 0, checksum(number, tenant, term)) for term, number in new.items()]
+        self._connection.executemany(_INSERT_TERM, added)
+        self._vocabulary += len(new)
         self._numbers |= new
 
-    def _count(self, numbers: Sequence[int], sign: int) -> None:
+    def _count(self, key: int, numbers: Sequence[int], sign: int) -> None:
         """Add a chunk to the counts, or subtract it."""
-        (self._frequency_changes.update if sign > 0 else self._frequency_changes.subtract)(set(numbers))
+        different = set(numbers)
+        (self._frequency_changes.update if sign > 0 else self._frequency_changes.subtract)(different)
+        changes, change = self._key_changes, sign * key
+        for number in different:
+            changes[number] += change
         self._chunks += sign
         self._length += sign * len(numbers)
 
@@ -252,20 +263,39 @@ class SqliteWriter:
 
     def _finish(self, tenant: int) -> None:
         """Write what was collected: counts, vectors and the model."""
-        self._connection.executemany(
-            "UPDATE terms SET chunks = chunks + ? WHERE id = ?",
-            sorted((times, number) for number, times in self._frequency_changes.items() if times),
-        )
+        times, keys = self._frequency_changes, self._key_changes
+        counts = [(times[number], keys[number], number) for number in sorted(keys)]
+        counting = self._connection.executemany(_COUNT_TERM, counts)
+        if counts and counting.rowcount != len(counts):
+            raise DamageError(f"{len(counts) - counting.rowcount:,} terms are missing")
+        deleted = sum(len(keys) for keys in self._deleted_rows.values())
         rest = delete_rows(self._connection, self._deleted_rows)
         write_vectors(self._connection, tenant, [*rest, *self._added_rows])
         if self._added_rows and self._model:
-            properties = [("model", self._model.name), ("dimension", str(self._model.dimension))]
-            self._connection.executemany("INSERT OR REPLACE INTO properties VALUES (?, ?)", properties)
+            for name, value in (("model", self._model.name), ("dimension", str(self._model.dimension))):
+                self._connection.execute("DELETE FROM properties WHERE name = ?", (name,))
+                self._connection.execute(inserting("properties"), sealed("properties", name, value))
+        vectors = len(self._added_rows) - deleted
         self._connection.execute(
-            "UPDATE tenants SET chunks = chunks + ?, terms = terms + ?, changes = changes + 1 WHERE id = ?",
-            (self._chunks, self._length, tenant),
+            adding("tenants", *Tenant._fields[2:]),
+            (self._chunks, self._length, 1, self._documents, self._vocabulary, vectors, tenant),
         )
         self._reset()
+
+
+_INSERT_CHUNK: Final = inserting("chunks")
+_INSERT_CONTENT: Final = inserting("contents")
+_INSERT_NUMBERS: Final = inserting("numbered")
+_INSERT_TERM: Final = inserting("terms")
+_COUNT_TERM: Final = adding("terms", "chunks", "keys")
+_DOCUMENT: Final = "SELECT id FROM documents WHERE tenant = ? AND document_id = ?"
+
+
+def _chunk_row(key: int, tenant: int, document: int, entry: Entry, length: int, block: int | None) -> tuple[Any, ...]:
+    return sealed(
+        "chunks", key, tenant, document, entry.position, length, entry.chunk_type, hash_bytes(entry.chunk_id),
+        hash_bytes(entry.content_hash), hash_bytes(entry.terms_hash), hash_bytes(record_hash(entry)), block,
+    )  # fmt: skip
 
 
 def _encoded_source(source: StoredDocument) -> bytes:

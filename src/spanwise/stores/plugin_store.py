@@ -1,0 +1,79 @@
+"""PluginStore: a store of another package, or of the user; what it raises is an error that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Self
+
+from spanwise.errors import PluginError
+from spanwise.plugins import calling
+from spanwise.stores.values import DocumentState, Model
+
+
+class _Guarded:
+    """An object whose methods are called under guard."""
+
+    def __init__(self, inner: Any, who: str) -> None:
+        self._inner, self._who = inner, who
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        return _guarded(found, self._who) if callable(found) else found
+
+
+def _guarded(method: Callable[..., Any], who: str) -> Callable[..., Any]:
+    @wraps(method)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        with calling(who):
+            return method(*arguments, **keywords)
+
+    return call
+
+
+class _Reader(_Guarded):
+    """A tenant's reader."""
+
+    def __enter__(self) -> Self:
+        with calling(self._who):
+            return type(self)(self._inner.__enter__(), self._who)
+
+    def __exit__(self, *error: object) -> None:
+        with calling(self._who):
+            self._inner.__exit__(*error)
+
+    def documents(self) -> Iterable[DocumentState]:
+        with calling(self._who):
+            yield from self._inner.documents()
+
+
+class PluginStore(_Guarded):
+    """A store that delegates to an object."""
+
+    def __init__(self, inner: Any, who: str) -> None:
+        """Raise PluginError if the object is no store."""
+        for needed in ("model", "reading", "writing", "tenants", "status", "verify", "close"):
+            if not callable(getattr(inner, needed, None)):
+                raise PluginError(who, f"must have a method `{needed}`", hint="see spanwise.Store")
+        super().__init__(inner, who)
+
+    def reading(self, tenant: str) -> Any:
+        """Return a reader of a tenant's documents."""
+        with calling(self._who):
+            return _Reader(self._inner.reading(tenant), self._who)
+
+    @contextmanager
+    def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[Any]:
+        """Return a context that holds the write lock."""
+        with calling(self._who):
+            context = self._inner.writing(tenant, model, wait)
+            writer = context.__enter__()
+        try:
+            yield _Guarded(writer, self._who)
+        except BaseException as error:
+            if not context.__exit__(type(error), error, error.__traceback__):
+                raise
+        else:
+            with calling(self._who):
+                context.__exit__(None, None, None)

@@ -1,0 +1,167 @@
+"""The tests that ship for plug-ins: good ones pass them, bad ones don't."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from acme_spanwise.embedder import LetterEmbedder
+from acme_spanwise.reader import IniReader
+from acme_spanwise.store import PickledStore
+from acme_spanwise.strategy import ByLines, ByShare
+from acme_spanwise.tokenizer import LetterTokenizer
+
+import spanwise
+from spanwise import Embedder, Reader, Store, Tokenizer
+from spanwise.chunking.strategy import StrategyLike
+from spanwise.embedding import embedder_of
+from spanwise.testing import EmbedderTests, ReaderTests, StoreTests, StrategyTests, TokenizerTests
+from spanwise.text.tokens import tokenizer_of
+
+
+class TestByLines(StrategyTests):
+    """A strategy that isn't derived from ours."""
+
+    cases: ClassVar[Sequence[Mapping[str, Any]]] = ({"lines": 1}, {"lines": 50, "max_tokens": 16})
+
+    @pytest.fixture
+    def strategy(self) -> StrategyLike:
+        return ByLines()
+
+
+class TestByShare(StrategyTests):
+    """A strategy that leaves out headings."""
+
+    cases: ClassVar[Sequence[Mapping[str, Any]]] = ({"max_chars": 0.05},)
+
+    @pytest.fixture
+    def strategy(self) -> StrategyLike:
+        return ByShare()
+
+
+class TestIniReader(ReaderTests):
+    """A reader of another format."""
+
+    samples: ClassVar[Sequence[Any]] = (b"[tea]\nwater = fresh\n\n[milk]\nwarm = no\n", "[żółw]\nä = ö\n".encode(), b"")
+
+    @pytest.fixture
+    def reader(self) -> Reader:
+        return IniReader()
+
+
+class TestLetterTokenizer(TokenizerTests):
+    """A tokenizer with the three attributes that are needed."""
+
+    @pytest.fixture
+    def tokenizer(self) -> Tokenizer:
+        return LetterTokenizer()
+
+
+class TestOwnTokenizers(TokenizerTests):
+    """The tokenizers of this package."""
+
+    @pytest.fixture(params=["cl100k", "o200k", "approx", "words", "tokenizer.json"])
+    def tokenizer(self, request: pytest.FixtureRequest, word_piece: str) -> Tokenizer:
+        return tokenizer_of(word_piece if request.param == "tokenizer.json" else request.param)
+
+
+class TestLetterEmbedder(EmbedderTests):
+    """An embedder whose vectors are scaled by what is put around it."""
+
+    @pytest.fixture
+    def embedder(self) -> Embedder:
+        found = embedder_of(LetterEmbedder(""))
+        assert found is not None
+        return found
+
+
+@pytest.mark.slow
+class TestUniversalEmbedder(EmbedderTests):
+    """The embedder of the extra `embeddings`."""
+
+    @pytest.fixture
+    def embedder(self) -> Embedder:
+        found = embedder_of("universal")
+        assert found is not None
+        return found
+
+
+class TestPickledStore(StoreTests):
+    """A store in a file."""
+
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store:
+        return PickledStore(f"pickled://{tmp_path / 'store'}", create=True)
+
+
+# ── bad ones ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class Forgetful(ByLines):
+    """A strategy that loses the last line."""
+
+    def plan(self, task: spanwise.ChunkingTask) -> Iterator[tuple[int, int]]:
+        yield from list(super().plan(task))[:-1]
+
+
+class Moody(ByLines):
+    """A strategy that plans otherwise the next time."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def plan(self, task: spanwise.ChunkingTask) -> Iterator[tuple[int, int]]:
+        self.times += 1
+        return super().plan(task) if self.times > 1 else iter([(0, len(task.text))])
+
+
+def test_a_strategy_that_breaks_a_law_fails() -> None:
+    with pytest.raises(spanwise.PluginError, match="leaves out"):
+        StrategyTests().test_laws_on_hostile_text(Forgetful(), "items")
+    with pytest.raises(AssertionError):
+        StrategyTests().test_the_same_text_gives_the_same_chunks(Moody())
+
+
+def test_a_reader_that_returns_something_else_fails() -> None:
+    class Wrong(IniReader):
+        def read(self, data: bytes, **metadata: Any) -> Any:
+            return data.decode()
+
+    class Tests(ReaderTests):
+        samples = (b"a",)
+
+    with pytest.raises(AssertionError):
+        Tests().test_it_returns_documents(Wrong())
+
+
+def test_a_tokenizer_that_counts_otherwise_fails() -> None:
+    class Wrong(LetterTokenizer):
+        def count(self, text: str) -> int:
+            return len(text) // 2
+
+    with pytest.raises(AssertionError, match="counted otherwise"):
+        TokenizerTests().test_ends_on_hostile_text(Wrong(), "digits")
+
+
+def test_an_embedder_of_long_vectors_fails() -> None:
+    with pytest.raises(AssertionError):
+        EmbedderTests().test_vectors_have_length_one(LetterEmbedder(""))
+    assert np.linalg.norm(LetterEmbedder("").embed(["aa"])) == 2
+
+
+@pytest.mark.process
+def test_without_pytest_the_error_names_the_extra() -> None:
+    program = (
+        "import sys; sys.modules['pytest'] = None\n"
+        "import spanwise.testing\n"
+        "print(spanwise.testing.MemoryStore().status()['kind'])\n"
+        "try:\n    spanwise.testing.StrategyTests\n"
+        "except spanwise.MissingExtraError as error:\n    print(error.extra)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "memory\ntesting\n"
