@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from spanwise.checks.findings import Fault, Faults, Record, missing_names, shortened
 from spanwise.chunking.pieces import ROLES
+from spanwise.documents.document import CHUNK_TYPES
 from spanwise.options import SMALLEST_LIMIT
 from spanwise.records.ids import chunk_id, owner_of, sha256
 from spanwise.records.record import is_parent
@@ -37,6 +38,7 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
 _LATER: Final = frozenset({"tokenizer", "max_tokens", "plain_text"})  # fields that records of 0.1 don't have
 _PIECE_KINDS: Final = {"start": int, "end": int, "role": str, "joiner": str}
 _ORDER: Final = {"overlap_prev": 0, "context": 1, "core": 1, "overlap_next": 2}
+_FIGURE: Final = re.compile(r"<figure[\s/>].*</figure\s*>", re.IGNORECASE | re.DOTALL)  # alone, in whatever block
 _TAGS: Final = re.compile(r"(?:\[PAGE\] (?P<page>[^\n]*)\n)?(?:\[SECTION\] (?P<section>[^\n]*)\n)?\[TEXT\] \Z")
 
 
@@ -69,6 +71,8 @@ def _listed(record: Record, name: str) -> list[Any]:
 
 def record_faults(record: Record, tokenizer: FullTokenizer, limit: int | None) -> Faults:
     """Check texts, size, ids and block indices of one record."""
+    if record["chunk_type"] not in CHUNK_TYPES:
+        yield "record", f"chunk_type is not a known type: {shortened(record['chunk_type'])}"
     if not any(piece_faults(record)):
         yield from _text_faults(record)
     yield from plain_faults(record.get("plain_text", ""), record["normalized_text"])
@@ -181,7 +185,7 @@ def _size_faults(record: Record, tokenizer: FullTokenizer, limit: int | None) ->
     if (own := record.get("max_tokens")) is not None and own < SMALLEST_LIMIT:
         yield "limit", f"max_tokens is {own}, and no limit is below {SMALLEST_LIMIT}"
     over = limit is not None and count > limit
-    figure = record["chunk_type"] == "figure"
+    figure = record["chunk_type"] == "figure" or _FIGURE.fullmatch(record["normalized_text"]) is not None
     if over and not (record["oversize"] and figure):
         yield "limit", f"{count} tokens are over the limit of {limit}" + (", and it is no figure" if not figure else "")
     if record["oversize"] and not over and limit is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from spanwise.checks.findings import Faults, Record, shortened
-from spanwise.chunking.strategies.sentence_drafts import continues, is_finished, sentence_ends
+from spanwise.chunking.strategies.sentence_drafts import continues, ends_with_figure, is_finished, sentence_ends
 from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, Block, Document, table_head
 from spanwise.records.record import is_parent
 from spanwise.text.cuts import grapheme_starts
@@ -236,6 +236,8 @@ def _window(case: PromiseCheck) -> Faults:
 
 def _sentence(case: PromiseCheck) -> Faults:
     figures = [number for number, block in enumerate(case.core, 1) if block.kind == "figure"]
+    if not figures and ends_with_figure(case.document.text, case.record["char_end"]):  # inside a list, quote or table
+        figures = [len(case.core)]
     overlap = case.overlap() + ranges_of(case.record, "overlap_next")
     if figures and figures != [len(case.core)]:
         yield "promise", "a figure doesn't close its chunk"
@@ -267,7 +269,8 @@ def _sentence_cut(case: PromiseCheck, before: Record) -> Faults:
     ends = sentence_ends(text, before["char_start"], cut)
     start, end = ends[-2] if len(ends) > 1 else None, sentence_ends(text, cut, case.record["char_end"])[0]
     kinds = {block.kind for block in (case.document.blocks[before["block_end_idx"]], case.core[0])}
-    if start is not None and is_finished(text, end) and "figure" not in kinds and case.tokens(start, end) + NEAR < room:
+    figure = "figure" in kinds or ends_with_figure(text, cut) or ends_with_figure(text, case.record["char_end"])
+    if start is not None and is_finished(text, end) and not figure and case.tokens(start, end) + NEAR < room:
         yield "promise", f"a sentence of {case.tokens(start, end)} tokens is cut, though {room} would fit"
 
 

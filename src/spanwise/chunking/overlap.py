@@ -117,7 +117,7 @@ def _head_of_leaf(task: ChunkingTask, leaf: Range, kind: str, tokens: int) -> in
 def _inner_cuts(task: ChunkingTask, kind: str) -> Cutter:
     if kind in {"code", "table"}:
         return line_cuts(task.text) if kind == "code" else cell_cuts(task.text)
-    return sentence_cuts(task.text, lambda: task.language)
+    return sentence_cuts(task.text, task.language_at)
 
 
 def _back(task: ChunkingTask, previous: PlannedCore, tokens: int) -> int:
@@ -154,5 +154,5 @@ def _word_starts(task: ChunkingTask, spans: list[Range], low: int, high: int) ->
 
 def _sentences(task: ChunkingTask, span: Range, low: int, high: int) -> list[int]:
     start, end = max(span[0], low - _LOOK_BACK), min(span[1], high + _LOOK_AHEAD)
-    starts = sentence_starts(task.text, start, end, task.language) if start < end else []
+    starts = sentence_starts(task.text, start, end, task.language_at(start)) if start < end else []
     return [position for position in starts if low <= position < high]

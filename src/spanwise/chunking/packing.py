@@ -68,3 +68,19 @@ def fill(tokens: TokenMap, units: Sequence[Range], target: int, limit: int, firs
         groups.append((first, after))
         first = after
     return groups
+
+
+def evened(
+    tokens: TokenMap, units: Sequence[Range], groups: list[tuple[int, int]], limit: int, first_limit: int
+) -> list[tuple[int, int]]:
+    """Return groups of units whose last two are of about one size; `first_limit` holds for the first of these two."""
+    if len(groups) < 2:
+        return groups
+    (low, _), (_, high) = groups[-2:]
+    begins, finishes = tokens.at_edges(units[low:high])
+    middle = (begins[0] + finishes[-1]) / 2
+    cut = low + min(range(1, high - low), key=lambda index: abs((finishes[index - 1] + begins[index]) / 2 - middle))
+    fits = tokens.fits(units[low][0], units[cut - 1][1], first_limit) and tokens.fits(
+        units[cut][0], units[high - 1][1], limit
+    )
+    return [*groups[:-2], (low, cut), (cut, high)] if fits else groups

@@ -34,17 +34,20 @@ class Piece(_PieceFields):
 
 
 class OverlapChoices(NamedTuple):
-    """What only some cores have: gaps that are replaced by one space, and overlap that is already found.
+    """What only some cores have: gaps that are replaced by one space, overlap that is already found, or a figure.
 
     `before` are positions where overlap from the core before may start, `after` where overlap from the core after may
     end; the best come first, and the first that fit are taken. `joiner` is the white space before the overlap that
-    comes after, where it isn't the text's own.
+    comes after, where it isn't the text's own. A gap whose end is among `tight` is replaced by nothing. A core that is
+    a `figure` is never cut.
     """
 
     gaps: tuple[tuple[int, int], ...] = ()
     before: tuple[int, ...] = ()
     after: tuple[int, ...] = ()
     joiner: str | None = None
+    tight: frozenset[int] = frozenset()
+    figure: bool = False
 
 
 def choices_of(starts: Sequence[int], ends: Sequence[int]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

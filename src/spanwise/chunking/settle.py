@@ -102,7 +102,8 @@ def _in_context(
     count = _exact(task, prefix, pieces)
     if count <= task.limit:
         return SettledChunk(start, end, first, last, count, pieces, prefix, False, repeated.dropped)
-    figure, has_context = first == last and task.document.blocks[first].kind == "figure", repeated is not NO_CONTEXT
+    figure = first == last and (task.document.blocks[first].kind == "figure" or bool(around and around.figure))
+    has_context = repeated is not NO_CONTEXT
     if figure or (has_context and grapheme_break(task.text, start, end - 1) is None):
         pieces = _pieces(task, core, NO_CONTEXT)  # rather than cut a figure or a character, do without context
         smaller = _exact(task, prefix, pieces)
@@ -143,7 +144,9 @@ def _surrounded(
             continue  # far too much, as the map shows without a count
         longer = _with_overlap(task, pieces, previous, before[0]) if before and previous else pieces
         if after and following:
-            joiner = around.joiner or joiner_between(task.text, core.end, following.start)
+            joiner = around.joiner
+            if joiner is None:
+                joiner = joiner_between(task.text, core.end, following.start)
             longer += _beginning(task, following, after[0], joiner)
         if (count := _exact(task, prefix, longer)) <= task.limit:
             return SettledChunk(*core[:4], count, longer, prefix)
@@ -152,8 +155,9 @@ def _surrounded(
 
 def _beginning(task: ChunkingTask, following: PlannedCore, end: int, joiner: str) -> tuple[Piece, ...]:
     """Return the next core up to a position as overlap."""
-    gaps = following.around.gaps if following.around else ()
-    start = following._replace(end=end, around=OverlapChoices(gaps[: bisect_left(gaps, (end,))]))
+    around = following.around or OverlapChoices()
+    gaps = around.gaps[: bisect_left(around.gaps, (end,))]
+    start = following._replace(end=end, around=OverlapChoices(gaps, tight=around.tight))
     first, *rest = _core_pieces(task, start)
     return tuple([Piece(*piece[:2], "overlap_next", piece.joiner) for piece in (first._replace(joiner=joiner), *rest)])
 
@@ -173,11 +177,13 @@ def _pieces(task: ChunkingTask, core: PlannedCore, repeated: RepeatedContext) ->
 
 
 def _core_pieces(task: ChunkingTask, core: PlannedCore) -> tuple[Piece, ...]:
-    """Return the core without what is never content; over a page break it goes on after a space."""
+    """Return the core without what is never content; over a page break it goes on after a space, or in its word."""
     if core.around is None or not core.around.gaps:
         return tuple(_joined(task.core_ranges(core.start, core.end)))
     spans = without(core.around.gaps, core.start, core.end)
-    first, *rest = [piece for span in spans for piece in _joined(task.core_ranges(*span), first=" ")]
+    tight = core.around.tight
+    joined = [_joined(task.core_ranges(*span), first="" if span[0] in tight else " ") for span in spans]
+    first, *rest = [piece for pieces in joined for piece in pieces]
     return (first._replace(joiner=""), *rest)
 
 
@@ -238,7 +244,7 @@ def _units(task: ChunkingTask, index: int, core: PlannedCore, goal: int, room: i
     if block.kind == "figure":
         return [span]
     by_line = block.kind in {"code", "table"}
-    cutter = line_cuts(task.text) if by_line else sentence_cuts(task.text, lambda: task.language)
+    cutter = line_cuts(task.text) if by_line else sentence_cuts(task.text, task.language_at)
     return divide(task.tokens, span, [cutter], goal, most=room + NEAR, indented=block.kind == "code")
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any, Final, TypeVar
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.template import Template
@@ -16,10 +17,11 @@ from spanwise.documents.document import LEFT_OUT_KINDS, Document, is_described_b
 from spanwise.errors import OptionError
 from spanwise.native import LARGEST
 from spanwise.text.cuts import trimmed
-from spanwise.text.languages import document_language
+from spanwise.text.languages import document_language, paragraph_language, stated_language
 from spanwise.text.tokens import NEAR, TokenMap
 
 T = TypeVar("T")
+_START: Final = attrgetter("start")
 
 
 class ChunkingTask:
@@ -70,6 +72,28 @@ class ChunkingTask:
     def language(self) -> str:
         """The language of the document."""
         return document_language(self.document)
+
+    def language_at(self, position: int) -> str:
+        """Return the language of the paragraph, item or row at a position: the stated one, else guessed by itself."""
+        if self._stated:
+            return self.language
+        block = self.document.blocks[block_at(self.document, position)]
+        unit = block.parts[max(bisect_right(block.parts, position, key=_START) - 1, 0)] if block.parts else block
+        known = self._languages
+        if unit.start not in known:
+            known[unit.start] = paragraph_language(
+                self.text[unit.start : min(unit.end, unit.start + 1000)], self.language
+            )
+        return known[unit.start]
+
+    @cached_property
+    def _stated(self) -> bool:
+        return stated_language(self.document) is not None
+
+    @cached_property
+    def _languages(self) -> dict[int, str]:
+        """The languages that were guessed so far, by where their text starts."""
+        return {}
 
     @cached_property
     def excluded(self) -> list[Range]:

@@ -29,6 +29,7 @@ KINDS: Final = frozenset({
 HEADING_LEVELS: Final = range(1, 7)
 LEFT_OUT_KINDS: Final = frozenset({"front_matter", "comment", "definition"})
 """Kinds that are not content in any strategy."""
+CHUNK_TYPES: Final = tuple(sorted((KINDS - LEFT_OUT_KINDS - {"html"}) | {"mixed"}))
 _DESCRIBED_BY_THE_NEXT: Final = LEFT_OUT_KINDS | {"heading"}
 
 _LABEL: Final = re.compile(r"^[ \t]{0,3}\[([^\]]+)\]:", re.MULTILINE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, is_iso
+from spanwise.documents.document import CHUNK_TYPES, is_iso
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.readers import INPUTS, input_formats
 from spanwise.retrieval.weights import Weights, weights_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT: Final = 5
 MOST_HITS: Final = 1000
 SMALLEST_BUDGET: Final = 16
-CHUNK_TYPES: Final = tuple(sorted((KINDS - LEFT_OUT_KINDS - {"html"}) | {"mixed"}))
 SOURCE_TYPES: Final = tuple(sorted(INPUTS))
 
 

@@ -83,9 +83,9 @@ def cell_cuts(text: str) -> Cutter:
     return cuts
 
 
-def sentence_cuts(text: str, language: Callable[[], str]) -> Cutter:
-    """Cut where a sentence begins; `language` is called only when there is something to cut."""
-    return lambda start, end: sentence_starts(text, start, end, language())
+def sentence_cuts(text: str, language_at: Callable[[int], str]) -> Cutter:
+    """Cut where a sentence begins; `language_at` returns the language of the text at a position."""
+    return lambda start, end: sentence_starts(text, start, end, language_at(start))
 
 
 def position_cuts(positions: Sequence[int]) -> Cutter:
@@ -103,9 +103,9 @@ def part_cuts(block: Block) -> list[Cutter]:
     return cutters
 
 
-def block_cuts(text: str, block: Block, language: Callable[[], str]) -> list[Cutter]:
+def block_cuts(text: str, block: Block, language_at: Callable[[int], str]) -> list[Cutter]:
     """Return the cutters of a block, coarsest first; words and graphemes come after the last."""
-    sentences = sentence_cuts(text, language)
+    sentences = sentence_cuts(text, language_at)
     if block.kind == "code":
         return [line_cuts(text)]
     if block.kind == "list":

@@ -16,7 +16,8 @@ _ENOUGH_LETTERS = 500
 
 _CODE = re.compile(r"([A-Za-z]{2,3})(?:[-_]|$)")
 _PROSE_KINDS = frozenset({"paragraph", "list", "quote", "html", "heading"})
-_BLOCK_SAMPLE, _DOCUMENT_SAMPLE = 4_000, 16_000  # characters
+_BLOCK_SAMPLE, _DOCUMENT_SAMPLE, _PARAGRAPH_SAMPLE = 4_000, 16_000, 600  # characters
+_LEAD = 2  # by so many stop words and letters a paragraph must be of another language than its document
 
 # What isn't prose, each kind with the string without which it can't occur. An unclosed fence or comment runs to the
 # end, as Markdown has it; so nothing is searched for twice, and the time stays linear. Patterns that begin with a
@@ -58,17 +59,23 @@ _STOP_WORDS: dict[str, frozenset[str]] = {
     "pl": _words("się nie jest że oraz jak dla lub są przez który która aby może czy ten tego tym od po na w z i"),
     "de": _words("der die das und ist nicht mit ein eine zu den von für auf werden im dem sie wird sich oder als auch"),
 }
+_OTHER_SCRIPTS = frozenset(LANGUAGES) - _STOP_WORDS.keys()
 _OWN_LETTERS = {"pl": "ąćęłńśźż", "de": "äöüß"}
+
+
+def stated_language(document: Document) -> str | None:
+    """Return the language that a document states; `de-AT` and `de_AT` are `de`."""
+    stated = _CODE.match(document.metadata.language or "")
+    return stated[1].lower() if stated else None
 
 
 def document_language(document: Document) -> str:
     """Return the language by which sentences are cut and terms are made: the stated one, else guessed from the prose.
 
-    `de-AT` and `de_AT` are `de`. A stated language without tables of its own is kept: guessing would choose another.
+    A stated language without tables of its own is kept: guessing would choose another.
     """
-    stated = _CODE.match(document.metadata.language or "")
-    if stated:
-        return stated[1].lower()
+    if stated := stated_language(document):
+        return stated
     sample, length = [], 0
     for block in document.blocks:
         if block.kind in _PROSE_KINDS:
@@ -87,6 +94,21 @@ def guess_language(text: str) -> str:
         if letters >= _ENOUGH_LETTERS or size >= len(text):
             break
     return language or _by_words(prose)
+
+
+def paragraph_language(text: str, usual: str) -> str:
+    """Return the language of a paragraph in a document of the language `usual`, which holds unless another is clear."""
+    prose = _prose(text[:_PARAGRAPH_SAMPLE]).lower()
+    by_script, letters = _by_script(prose)
+    if not letters or {by_script, usual} == {"zh", "ja"}:  # few characters don't tell these two apart
+        return usual
+    if by_script:
+        return by_script
+    scores = _word_scores(prose)
+    best = max(scores, key=scores.__getitem__)
+    if usual in scores:
+        return best if scores[best] >= scores[usual] + _LEAD else usual
+    return best if usual in _OTHER_SCRIPTS else usual
 
 
 def _prose(text: str) -> str:
@@ -115,8 +137,13 @@ def _by_script(prose: str) -> tuple[str, int]:
 
 def _by_words(prose: str) -> str:
     """Return the Latin language whose stop words and own letters are the most frequent; English wins a tie."""
+    scores = _word_scores(prose)
+    return max(scores, key=scores.__getitem__)
+
+
+def _word_scores(prose: str) -> dict[str, int]:
     counts = Counter(prose.split())
     scores = {language: sum(map(counts.__getitem__, words)) for language, words in _STOP_WORDS.items()}
     for language, letters in _OWN_LETTERS.items():
         scores[language] += sum(map(prose.count, letters))
-    return max(scores, key=scores.__getitem__)
+    return scores

@@ -339,7 +339,7 @@ def _inner_cuts(task: ChunkingTask, paragraph: FixedUnit, middle: int, room: int
     if task.document.blocks[paragraph.first].kind != "code":
         for reach in (_NEAR_CHARS, high - low):
             window = max(start, middle - reach), min(end, middle + reach)
-            if starts := sentence_starts(text, *window, task.language):
+            if starts := sentence_starts(text, *window, task.language_at(middle)):
                 return edges + starts
     word = word_break(text, low, middle)
     return [*edges, word] if word else edges
@@ -367,7 +367,7 @@ def _units(task: ChunkingTask, paragraph: FixedUnit, share: FixedUnit, room: int
     """Return what of a paragraph lies in a share: whole if it fits, else its lines, sentences, words."""
     span = max(paragraph.start, share.start), min(paragraph.end, share.end)
     kind = task.document.blocks[paragraph.first].kind
-    ladder = [line_cuts(task.text), sentence_cuts(task.text, lambda: task.language)][: 1 if kind == "code" else 2]
+    ladder = [line_cuts(task.text), sentence_cuts(task.text, task.language_at)][: 1 if kind == "code" else 2]
     block, most, pieces = paragraph.first, task.room(paragraph.first) + NEAR, [span]
     if kind != "figure":
         pieces = divide(task.tokens, span, ladder, room, most=most, indented=kind == "code")

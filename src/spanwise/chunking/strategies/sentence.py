@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.strategies.sentence_drafts import (
     SentenceDraft,
     joined_pages,
+    length,
     planned,
     room_at,
     sentence_ends,
@@ -20,9 +23,14 @@ from spanwise.chunking.strategies.sentence_halves import Halving
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask, block_at
 from spanwise.documents.document import LEFT_OUT_KINDS, Block
+from spanwise.documents.span import between, without
 from spanwise.options import Options, option
+from spanwise.readers.builder import figure_ranges, figure_tags, may_hold_figures
 from spanwise.text.cuts import trimmed
 from spanwise.text.tokens import NEAR
+
+_HOLDING_FIGURES: Final = frozenset({"list", "quote", "table"})
+_INLINE_CODE: Final = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +60,7 @@ class SentenceRun:
 
     page: int | None
     ranges: list[Range] = field(default_factory=list)
-    figure: Block | None = None
+    figure: Range | None = None
 
 
 class Sentences(NamedTuple):
@@ -83,44 +91,78 @@ def _pages(task: ChunkingTask) -> Iterator[list[SentenceRun]]:
             begin = page_starts.get(block.page) if block.page is not None else None
         if block.kind in LEFT_OUT_KINDS:
             goes_on, begin = False, None
-        elif block.kind == "figure":
-            runs[-1].figure = block
-            runs.append(SentenceRun(block.page))
-            goes_on, begin = False, block.end
-        elif goes_on:
-            runs[-1].ranges[-1] = runs[-1].ranges[-1][0], block.end
-        else:
-            runs[-1].ranges.append((block.start if begin is None else begin, block.end))
-            goes_on = True
+            continue
+        for start, end, figure in _stretches(task, block):
+            if figure:
+                runs[-1].figure = start, end
+                runs.append(SentenceRun(block.page))
+                goes_on, begin = False, end
+            elif goes_on:
+                runs[-1].ranges[-1] = runs[-1].ranges[-1][0], end
+            else:
+                runs[-1].ranges.append((start if begin is None else begin, end))
+                goes_on = True
     if runs:
         yield runs
+
+
+def _stretches(task: ChunkingTask, block: Block) -> list[tuple[int, int, bool]]:
+    """Return the text and the figures of a block in order: start, end, and whether it is a figure."""
+    whole = block.start, block.end
+    if block.kind == "figure" or block.kind not in _HOLDING_FIGURES or not task.once(_may_hold_figures):
+        return [(*whole, block.kind == "figure")]
+    code = [found.span() for found in _INLINE_CODE.finditer(task.text, *whole)]
+    tags = [tag for span in without(code, *whole) for tag in figure_tags(task.text, *span)]
+    figures = figure_ranges(tags)
+    texts = (trimmed(task.text, *span) for span in without(figures, *whole))
+    return sorted([*[(*span, True) for span in figures], *[(*span, False) for span in texts if span]])
+
+
+def _may_hold_figures(task: ChunkingTask) -> bool:
+    return may_hold_figures(task.text)
 
 
 def _of_page(task: ChunkingTask, runs: list[SentenceRun]) -> list[SentenceDraft]:
     drafts: list[SentenceDraft] = []
     for run in runs:
         collected = list(_collected(task, run)) if run.ranges else []
+        if run.figure and collected:
+            collected[-1:] = _with_figure(task, collected[-1], run.figure)
+        elif run.figure:
+            collected = [_figure(task, run.figure, run.page)]
         drafts += collected
-        if run.figure and not (collected and _with_figure(task, collected[-1], run.figure)):
-            drafts.append(_figure(task, run.figure))
     return drafts
 
 
-def _with_figure(task: ChunkingTask, draft: SentenceDraft, figure: Block) -> bool:
-    """Add a figure to the text collected before it, if both fit, whatever its characters; return whether they do."""
-    if draft.part:
-        return False
-    tokens = task.content_tokens(draft.start, figure.end)
-    if not task.core_fits(draft.start, figure.end, tokens, room_at(task, draft.start)):
-        return False
-    draft.chars += figure.end - draft.end
-    draft.end, draft.tokens, draft.figure = figure.end, tokens, True
-    return True
+def _with_figure(task: ChunkingTask, draft: SentenceDraft, figure: Range) -> list[SentenceDraft]:
+    """Add a figure to as many of the last sentences before it as both fit, whatever their characters."""
+    page = draft.pages[0]
+    for kept, start in [] if draft.part else [(None, draft.start), *_sentence_gaps(task, draft)]:
+        tokens = task.content_tokens(start, figure[1])
+        if not task.core_fits(start, figure[1], tokens, room_at(task, start)):
+            continue
+        joined = SentenceDraft(start, figure[1], (page, page), 0, tokens, start, figure=True)
+        joined.chars = length(task, joined)
+        if kept is None:
+            return [joined]
+        draft.end, draft.tokens = kept, task.content_tokens(draft.start, kept)
+        draft.chars = length(task, draft)
+        return [draft, joined]
+    return [draft, _figure(task, figure, page)]
 
 
-def _figure(task: ChunkingTask, figure: Block) -> SentenceDraft:
-    tokens, size = task.tokens.count(figure.start, figure.end), figure.end - figure.start
-    return SentenceDraft(figure.start, figure.end, (figure.page, figure.page), size, tokens, figure.start, figure=True)
+def _sentence_gaps(task: ChunkingTask, draft: SentenceDraft) -> Iterator[Range]:
+    """Yield where each sentence of a draft ends and the next one begins."""
+    text, spans = task.text, list[Range]()
+    for start, end in task.core_ranges(draft.start, draft.end):
+        pieces = (trimmed(text, *piece) for piece in between(sentence_ends(text, start, end)[:-1], start, end))
+        spans += [piece for piece in pieces if piece]
+    yield from ((before[1], after[0]) for before, after in pairwise(spans))
+
+
+def _figure(task: ChunkingTask, figure: Range, page: int | None) -> SentenceDraft:
+    tokens, size = task.tokens.count(*figure), figure[1] - figure[0]
+    return SentenceDraft(*figure, (page, page), size, tokens, figure[0], figure=True, lone=True)
 
 
 def _collected(task: ChunkingTask, run: SentenceRun) -> Iterator[SentenceDraft]:

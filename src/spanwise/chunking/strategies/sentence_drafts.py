@@ -25,7 +25,13 @@ WORD_BREAK: Final = re.compile(rf"[\s{re.escape(WORD_BREAKS)}]")
 _NATURAL: Final = re.compile(rf"[\s{re.escape(WORD_BREAKS + SENTENCE_ENDS)}]")
 _VISIBLE: Final = re.compile(r"\S")
 # All other lines that may be a heading or an item begin with something else than a small letter.
-_SMALL_ROMAN: Final = re.compile(r"[ivx]{2,}[.)]\s")
+_SMALL_ITEM: Final = re.compile(r"(?:[^\W\d_]|[ivxlcdm]++)[.)]\s")
+_FIGURE_END: Final = re.compile(r"</figure\s*>\Z", re.IGNORECASE)
+_LONGEST_TAG: Final = 32
+_WORD: Final = re.compile(r"[^\W\d_]++")
+_COMPOUND: Final = re.compile(r"[^\W\d_]++(?:[-‐][^\W\d_]++)*+")
+_HYPHENS: Final = "-‐\u00ad"
+_LONGEST_WORD: Final = 64
 _NOT_CONTINUED: Final = frozenset({"heading", "list", "figure"})
 _LONGEST_END: Final = 64  # characters that may belong to the mark that ends a sentence
 _JOINT: Final = 2  # tokens
@@ -43,13 +49,15 @@ class SentenceDraft:
     tokens: int  # by the map, with the overlap at middle cuts
     tail: int  # where its last sentence begins
     kept: int | None = None  # where the sentence before that ends
-    figure: bool = False
+    figure: bool = False  # ends with one
+    lone: bool = False  # is a figure and nothing else
     part: bool = False  # of a sentence that was halved
     splits_word: bool = False  # ends in the middle of a word: no overlap with the next
     carried: bool = False  # begins with a sentence from the page before
     before: int | None = None
     after: int | None = None
     gaps: list[Range] = field(default_factory=list)
+    tight: set[int] = field(default_factory=set)  # ends of those gaps that divide a word
     doubt: int = NEAR  # how far `tokens` may be off
 
 
@@ -91,10 +99,36 @@ def continues(document: Document, end: int, start: int) -> bool:
     """Whether the text from `start` on seems to continue the sentence that stops at `end`, on the page before."""
     text = document.text
     first = visible(text, start)
-    if is_finished(text, end) or not text[first].islower() or _SMALL_ROMAN.match(text, first):
+    if is_finished(text, end) or not text[first].islower() or _SMALL_ITEM.match(text, first):
         return False
     before, after = (document.blocks[block_at(document, position)].kind for position in (end - 1, first))
-    return before != "figure" and after not in _NOT_CONTINUED
+    return before != "figure" and after not in _NOT_CONTINUED and not ends_with_figure(text, end)
+
+
+def ends_with_figure(text: str, end: int) -> bool:
+    """Whether a text that ends here ends with a figure, in whatever block that is."""
+    return _FIGURE_END.search(text, max(end - _LONGEST_TAG, 0), end) is not None
+
+
+def divides_word(task: ChunkingTask, end: int, start: int) -> bool:
+    """Whether a text that stops at `end` stops with a hyphen in a word that goes on at `start`, after a page break.
+
+    It does where the word occurs in the document as one, with the hyphen or without.
+    """
+    text = task.text
+    if text[end - 1] not in _HYPHENS:
+        return False
+    head = text[max(end - 1 - _LONGEST_WORD, 0) : end - 1]
+    left, right = _WORD.findall(head), _WORD.match(text, start, start + _LONGEST_WORD)
+    if not left or not right or not head.endswith(left[-1]):
+        return False
+    words = task.once(_document_words)
+    return bool(words & {(left[-1] + joint + right[0]).casefold() for joint in ("", "-")})
+
+
+def _document_words(task: ChunkingTask) -> set[str]:
+    found = {found.replace("‐", "-") for found in _COMPOUND.findall(task.text.casefold())}
+    return found | {part for word in found if "-" in word for part in word.split("-")}
 
 
 def joined_pages(task: ChunkingTask, pages: Iterable[list[SentenceDraft]]) -> list[SentenceDraft]:
@@ -110,16 +144,18 @@ def joined_pages(task: ChunkingTask, pages: Iterable[list[SentenceDraft]]) -> li
 
 def _merged(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> list[SentenceDraft]:
     """Join the last draft of a page with the first of the next, if both limits allow it; else return nothing."""
-    chars, tokens = before.chars + 1 + after.chars, before.tokens + after.tokens
+    tight = {after.start} if divides_word(task, before.end, after.start) else set[int]()
+    chars, tokens = before.chars + 1 - len(tight) + after.chars, before.tokens + after.tokens
     doubt = max(before.doubt, after.doubt) + 1  # where two pages meet
     room = room_at(task, before.start)
     if chars > task.options.max_chars * 6 // 5 or tokens - doubt > room:
         return []
     if tokens + doubt > room:
-        tokens, doubt = _counted(task, before, after), 0
+        tokens, doubt = _counted(task, before, after, before.tight | tight | after.tight), 0
         if tokens > room:
             return []
     before.gaps += [(before.end, after.start), *after.gaps]
+    before.tight |= tight | after.tight
     before.end, before.after, before.figure = after.end, after.after, after.figure
     before.pages, before.chars, before.tokens, before.doubt = (before.pages[0], after.pages[1]), chars, tokens, doubt
     before.part, before.splits_word = before.part or after.part, after.splits_word
@@ -128,10 +164,10 @@ def _merged(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> 
     return [before]
 
 
-def _counted(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) -> int:
+def _counted(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft, tight: set[int]) -> int:
     """Count two drafts exactly as one, with their overlap at middle cuts."""
-    gaps = (*before.gaps, (before.end, after.start), *after.gaps)
-    tokens = core_tokens(task, PlannedCore(before.start, after.end, 0, 0, False, OverlapChoices(gaps)))
+    gaps = OverlapChoices((*before.gaps, (before.end, after.start), *after.gaps), tight=frozenset(tight))
+    tokens = core_tokens(task, PlannedCore(before.start, after.end, 0, 0, False, gaps))
     tokens += task.tokens.count(before.before, before.start) if before.before is not None else 0
     return tokens + (task.tokens.count(after.end, after.after) if after.after is not None else 0)
 
@@ -142,23 +178,23 @@ def _carried(task: ChunkingTask, before: SentenceDraft, after: SentenceDraft) ->
         return []
     start, first = visible(task.text, before.tail), bisect_left(before.gaps, (before.tail,))
     moved = SentenceDraft(start, before.end, before.pages, 0, task.content_tokens(start, before.end), start)
-    moved.gaps = before.gaps[first:]
-    moved.chars = _length(task, moved)
+    moved.gaps, moved.tight = before.gaps[first:], set(before.tight)
+    moved.chars = length(task, moved)
     moved.doubt += len(moved.gaps)
     if not _merged(task, moved, after):
         return []
     moved.carried = True
     before.end, before.gaps, before.after = before.kept, before.gaps[:first], None
     before.pages = before.pages[0], task.document.blocks[block_at(task.document, before.end - 1)].page
-    before.chars, before.tokens = _length(task, before), task.content_tokens(before.start, before.end)
+    before.chars, before.tokens = length(task, before), task.content_tokens(before.start, before.end)
     return [before, moved]
 
 
-def _length(task: ChunkingTask, draft: SentenceDraft) -> int:
+def length(task: ChunkingTask, draft: SentenceDraft) -> int:
     """Count the characters of a core, with the white space that joins its pieces."""
     ranges = [task.core_ranges(*span) for span in without(draft.gaps, draft.start, draft.end)]
     inner = sum([end - start + 2 for pieces in ranges for start, end in pieces])
-    return inner - 2 * len(ranges) + len(draft.gaps)
+    return inner - 2 * len(ranges) + sum(end not in draft.tight for _, end in draft.gaps)
 
 
 def planned(task: ChunkingTask, drafts: list[SentenceDraft]) -> list[PlannedCore]:
@@ -169,8 +205,12 @@ def planned(task: ChunkingTask, drafts: list[SentenceDraft]) -> list[PlannedCore
         ends = (draft.after,) if draft.after is not None else _ahead(task, draft, after) if after else ()
         first, last = block_at(document, draft.start), block_at(document, draft.end - 1)
         over = ends and after and document.blocks[block_at(document, after.start)].page != document.blocks[last].page
-        joiner = " " if over else None  # the sentence goes on
-        around = OverlapChoices(tuple(draft.gaps), starts, ends, joiner) if starts or ends or draft.gaps else None
+        joiner = None
+        if over and after:  # the sentence goes on
+            joiner = "" if divides_word(task, draft.end, after.start) else " "
+        around = None
+        if starts or ends or draft.gaps or draft.lone:
+            around = OverlapChoices(tuple(draft.gaps), starts, ends, joiner, frozenset(draft.tight), draft.lone)
         cores.append(PlannedCore(draft.start, draft.end, first, last, False, around))
     return cores
 
@@ -205,7 +245,7 @@ def _head(task: ChunkingTask, draft: SentenceDraft, length: int) -> tuple[str, l
     head, anchors = "", list[Range]()
     for span in without(draft.gaps, draft.start, draft.end):
         for index, (start, end) in enumerate(task.core_ranges(*span)):
-            joiner = "" if not anchors else "\n\n" if index else " "
+            joiner = "" if not anchors or start in draft.tight else "\n\n" if index else " "
             taken = len(head) + len(joiner)
             if taken >= length:
                 return head, anchors

@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
 def lines_of(task: ChunkingTask) -> list[Line]:
     """Return the lines of a document in order."""
-    sentences = sentence_cuts(task.text, lambda: task.language)
+    sentences = sentence_cuts(task.text, task.language_at)
     lines: list[Line] = []
     for index, block in enumerate(task.document.blocks):
         if block.kind in LEFT_OUT_KINDS or block.kind == "rule":

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Final
 
 from spanwise.chunking.overlap import prose_start
-from spanwise.chunking.packing import Range, divide, divide_once, fill
+from spanwise.chunking.packing import Range, divide, divide_once, evened, fill
 from spanwise.chunking.pieces import NO_CONTEXT, PlannedCore, RepeatedContext
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask
@@ -171,7 +171,7 @@ def _with_opening(
 def _parted(task: ChunkingTask, opening: SectionDraft, draft: SectionDraft, limit: int) -> list[SectionDraft]:
     """Cut a block near its middle, so that its opening isn't a chunk alone; a single sentence stays whole."""
     tokens, block = task.tokens, clipped(task.document.blocks[draft.first], draft.start, draft.end)
-    cutter = block_cuts(task.text, block, lambda: task.language)[0]
+    cutter = block_cuts(task.text, block, task.language_at)[0]
     units = divide_once(task.text, (draft.start, draft.end), cutter)
     begins, _ = tokens.at_edges(units)
     middle = (draft.begin + draft.finish - opening.size) / 2
@@ -196,9 +196,12 @@ def _owed(task: ChunkingTask, draft: SectionDraft) -> int:
 
 
 def _divided(task: ChunkingTask, whole: SectionDraft, room: int, opening: SectionDraft | None) -> list[SectionDraft]:
-    """Split a block that is too large, with room for what its parts repeat and for its opening."""
-    tokens, target = task.tokens, task.options.target_tokens
-    block = task.document.blocks[whole.first]
+    """Split a block that is too large, with room for what its parts repeat and for its opening.
+
+    Parts of a paragraph are filled up to the limit, and the last two are evened out; all others up to the target.
+    """
+    tokens, block = task.tokens, task.document.blocks[whole.first]
+    target = room if whole.kind == "paragraph" else task.options.target_tokens
     before, after = _context(task, whole.first)[2] if block.kind in APART else (0, 0)
     inner = room - _kept(task, before + after)
     first = room - _kept(task, after) if whole.start <= block.start else inner
@@ -210,7 +213,10 @@ def _divided(task: ChunkingTask, whole: SectionDraft, room: int, opening: Sectio
             units[:2] = [(units[0][0], units[1][1])]  # a table head or fence is no part by itself
         if after and len(units) > 1 and tokens.fits(units[-2][0], units[-1][1], last):
             units[-2:] = [(units[-2][0], units[-1][1])]
-        for low, high in fill(tokens, units, target, inner, inner if parts else opened):
+        groups = fill(tokens, units, target, inner, inner if parts else opened)
+        if whole.kind == "paragraph":
+            groups = evened(tokens, units, groups, inner, opened if len(groups) == 2 and not parts else inner)
+        for low, high in groups:
             start, end = units[low][0], units[high - 1][1]
             part = SectionDraft(whole.kind, start, end, whole.first, *tokens.at_each([start, end]))
             short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
@@ -221,7 +227,7 @@ def _divided(task: ChunkingTask, whole: SectionDraft, room: int, opening: Sectio
 
 def _unit_runs(task: ChunkingTask, block: Block, limit: int, most: int) -> Iterator[list[Range]]:
     """Yield the units that a block is made of; what remains of an item or row doesn't go with the next."""
-    ladder, span = block_cuts(task.text, block, lambda: task.language), (block.start, block.end)
+    ladder, span = block_cuts(task.text, block, task.language_at), (block.start, block.end)
     if not block.parts:
         yield divide(task.tokens, span, ladder, limit, most=most, indented=block.kind == "code")
         return

@@ -47,7 +47,7 @@ def finer(task: ChunkingTask, unit: BlockRange, room: int) -> list[BlockRange]:
     if block.kind == "figure":
         return [unit]
     indented = block.kind == "code"
-    coarse, *ladder = block_cuts(task.text, block, lambda: task.language)
+    coarse, *ladder = block_cuts(task.text, block, task.language_at)
     pieces = divide_once(task.text, (unit.start, unit.end), coarse, indented=indented)
     most, units = task.room(unit.first) + NEAR, list[BlockRange]()
     for piece, begin, finish in zip(pieces, *task.tokens.at_edges(pieces), strict=True):
