@@ -13,6 +13,7 @@ import spanwise
 from spanwise.documents.document import Document
 from spanwise.embedding import quantized
 from spanwise.indexing.entries import entries_of
+from spanwise.records.dialects import DialectContext
 from spanwise.stores import Store
 from spanwise.stores.values import Model, StoreChange, StoredDocument
 from spanwise.testing.memory_store import MemoryStore
@@ -56,7 +57,7 @@ def stored(
                 made = quantized(embedder.embed([record["embedding_text"] for record in records]))
                 vectors = [row.tobytes() for row in made]
             language = document_language(document)
-            entries = entries_of(records, document, language, document.document_id)
+            entries = entries_of(records, DialectContext(document, heading_levels=2), language, document.document_id)
             if vectors:
                 made_of = zip(entries, vectors, strict=True)
                 entries = tuple(replace(entry, vector=one if entry.terms else None) for entry, one in made_of)

@@ -207,7 +207,7 @@ def test_a_larger_target_raises_the_limit() -> None:
 @pytest.mark.parametrize(
     ("strategy", "typo", "meant"),
     [
-        ("structure", "max_token", "max_tokens"), ("structure", "overlap", "overlap_tokens"),
+        ("structure", "max_token", "max_tokens"), ("structure", "overlaps", "overlap_tokens"),
         ("fixed", "overlap_ration", "overlap_ratio"),
         ("structure", "mixcode", "mix_code"), ("simple", "max_char", "max_chars"), ("simple", "templat", "template"),
     ],

@@ -27,6 +27,7 @@ from spanwise.indexing.entries import entries_of, searched_text, text_before
 from spanwise.indexing.identity import Named, Names, gone, location_of
 from spanwise.indexing.index import IndexEvent
 from spanwise.indexing.link_targets import addresses_of, targets_of
+from spanwise.records.dialects import DialectContext
 from spanwise.stores import open_store
 from spanwise.stores.sqlite.writer import SqliteWriter
 from spanwise.stores.values import ChunkState, DocumentState, Filters, record_hash
@@ -188,7 +189,7 @@ def test_terms_and_text_before_of_entries() -> None:
     text = "Front\n\n# One\n\nA word.\n\n---\n\n## Two\n\nB word.\n\n<!-- note -->\n\nC word.\n"
     document = spanwise.read_text(text, document_id="d", title="One")
     chunks = spanwise.chunk(document, min_tokens=1, target_tokens=1)
-    made = entries_of([one.to_dict() for one in chunks], document, "en", "x")
+    made = entries_of([one.to_dict() for one in chunks], DialectContext(document, heading_levels=2), "en", "x")
     assert [one.text_before for one in made] == ["", "\n\n# One\n\n", "\n\n---\n\n## Two\n\n", "\n\n"]
     assert [one.position for one in made] == [0, 1, 2, 3]
     whole = "".join(one.text_before + chunk.normalized_text for one, chunk in zip(made[:3], chunks[:3], strict=True))
@@ -203,7 +204,8 @@ def test_parents_have_no_terms_and_are_not_counted() -> None:
     document = spanwise.read_text("# A\n\nOne.\n\n# B\n\nTwo.\n", document_id="d")
     children = [one.to_dict() for one in spanwise.chunk(document, min_tokens=1, target_tokens=1)]
     parent = {**children[0], "chunk_id": "p" * 64, "char_end": children[-1]["char_end"]}
-    made = entries_of([parent, *({**one, "parent_id": "p" * 64} for one in children)], document, "en", "x")
+    context = DialectContext(document, heading_levels=2)
+    made = entries_of([parent, *({**one, "parent_id": "p" * 64} for one in children)], context, "en", "x")
     assert [(one.position, bool(one.terms), bool(one.terms_hash), one.text_before) for one in made] == [
         (0, False, False, ""), (0, True, True, ""), (1, True, True, "\n\n# B\n\n"),
     ]  # fmt: skip

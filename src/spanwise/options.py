@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Mapping
+from collections.abc import Container, Hashable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, Final, TypeVar
@@ -11,6 +11,19 @@ from typing import Any, Final, TypeVar
 from spanwise.errors import NO_VALUE, OptionError, did_you_mean
 
 SMALLEST_LIMIT: Final = 16
+OTHER_NAMES: Final[Mapping[str, str]] = {
+    "CHUNK_OVERLAP": "overlap_tokens",
+    "enable_smart_edge_allocation": "smart",
+    "max": "max_tokens",
+    "MAX_TOKENS_PER_CHUNK": "max_tokens",
+    "MIN_TOKENS_PER_CHUNK": "min_tokens",
+    "overlap": "overlap_tokens",
+    "strict_heading_split": "strict",
+    "target": "target_tokens",
+    "TARGET_TOKENS_PER_CHUNK": "target_tokens",
+}
+"""Names that other systems have for options; all names are known in capitals as well."""
+_BY_LOWER: Final = {name.lower(): own for name, own in OTHER_NAMES.items()}
 _SIZES: Final = ("min_tokens", "target_tokens", "max_tokens", "parent_tokens")
 TEMPLATES: Final = ("plain", "tags", "breadcrumb")
 _JSON_TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
@@ -42,12 +55,50 @@ def option(
 class Options:
     """The options of every strategy; a subclass adds its own, each declared by `option`."""
 
+    ignored = frozenset[str]()
+    """Names that are accepted and change nothing, because the system that has them does nothing with them either."""
+
     max_tokens: int | None = option(None, "hard limit of a chunk, everything counted", low=SMALLEST_LIMIT, kind=int)
     template: str = option("plain", "what stands before the text for the embedder", choices=TEMPLATES)
     max_heading_levels: int = option(2, "how many headings the template `tags` names", low=1, high=6)
 
 
 Chosen = TypeVar("Chosen", bound=Options)
+
+
+def own_name(name: str, known: Container[str]) -> str:
+    """Return the name of an option, whatever another system calls it; a name that is not known stays as it is."""
+    if name in known:
+        return name
+    lower = name.lower() if name.isupper() else name
+    found = _BY_LOWER.get(lower, lower)
+    return found if found in known else name
+
+
+def other_names(name: str) -> list[str]:
+    """Return the names that other systems have for an option."""
+    return [other for other, own in OTHER_NAMES.items() if own == name]
+
+
+def own_value(name: str, value: Any) -> Any:
+    """Return the value of an option; of an `overlap` from one size to another, the middle."""
+    if name.lower() in {"overlap", "chunk_overlap"} and isinstance(value, list | tuple) and len(value) == 2:
+        low, high = value
+        if type(low) is int and type(high) is int:
+            return (low + high) // 2
+    return value
+
+
+def with_own_names(given: Mapping[str, Any], known: Container[str], ignored: Container[str] = ()) -> dict[str, Any]:
+    """Return options under their own names, without those that are `ignored`; raise OptionError for one given twice."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        own = own_name(name, known)
+        if own in found:
+            raise OptionError(own, "is given twice, under two names", value=value)
+        if own not in ignored or own in known:
+            found[own] = own_value(name, value)
+    return found
 
 
 def declared(kind: type[Chosen]) -> type[Chosen]:
@@ -66,6 +117,8 @@ def declared(kind: type[Chosen]) -> type[Chosen]:
 
 def options_of(kind: type[Chosen], given: Mapping[str, Any]) -> Chosen:
     """Check the given options, and adapt the defaults to them; cached, because thousands of documents share them."""
+    if not given.keys() <= kind.__dataclass_fields__.keys():
+        given = with_own_names(given, kind.__dataclass_fields__, kind.ignored)
     key: Hashable = (kind, tuple([(name, type(value), value) for name, value in given.items()]))
     try:
         known: Chosen = _known(key)
@@ -173,7 +226,9 @@ class FlagText(str):
     __slots__ = ()
 
 
-_SWITCH: Final = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+_SWITCH: Final = {
+    "on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False,
+}  # fmt: skip
 
 
 def typed(item: Field[Any], value: Any) -> Any:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from spanwise.checks.against_source import Range, StatedLinks, coverage_faults, source_faults, wrong_links
 from spanwise.checks.findings import RULES, WARNINGS, Faults, Finding, Record
-from spanwise.checks.in_dialects import DIALECT_CHECKS, dialect_of
+from spanwise.checks.in_dialects import ConfluenceCheck, DialectCheck, SpecCheck, dialect_of
 from spanwise.checks.one_document import DocumentOrder
 from spanwise.checks.one_record import piece_faults, record_faults, shape_faults
 from spanwise.checks.parents import Nesting
@@ -24,7 +24,10 @@ from spanwise.checks.settings import (
     judged_by_name,
     settings_for_level,
 )
+from spanwise.checks.short_chunks import STRATEGY as SHORT_CHUNKS_OF
+from spanwise.checks.short_chunks import ShortChunks
 from spanwise.checks.strategy_promises import PROMISES, PromiseCheck
+from spanwise.checks.text_dialects import FixedSizeCheck, NotesCheck, PagesCheck
 from spanwise.checks.warnings import WarningCollector, empty_sections
 from spanwise.chunking.strategies import as_counted, strategy_of
 from spanwise.chunking.strategy import StrategyLike, StrategyTraits
@@ -38,6 +41,13 @@ from spanwise.text.tokens import Tokenizer, tokenizer_of
 
 __all__ = ["RULES", "WARNINGS", "CheckSettings", "Checker", "Finding", "check"]
 
+DIALECT_CHECKS: Final[dict[str, type[DialectCheck]]] = {
+    "spec-v1": SpecCheck,
+    "confluence": ConfluenceCheck,
+    "notes": NotesCheck,
+    "fixed-size": FixedSizeCheck,
+    "pages": PagesCheck,
+}
 DocumentLookup = Callable[[Record], Document | None]
 """Returns the document of a record, or None if there is none. A SpanwiseError that it raises becomes a finding."""
 
@@ -94,6 +104,7 @@ class _OpenDocument(NamedTuple):
     cores: dict[bool, list[Range]]  # by whether they are cores of parents
     before: dict[bool, Record]
     links: list[StatedLinks]
+    short: ShortChunks
 
 
 class Checker:
@@ -105,9 +116,14 @@ class Checker:
         source: DocumentLookup | None = None,
         dialect: str | None = None,
         *,
+        measure: str | None = None,
         lookup: Callable[[str], JudgedStrategy | None] = judged_by_name,
     ) -> None:
-        """Check each record with its own settings, and against its source if there is one."""
+        """Check each record with its own settings, and against its source if there is one.
+
+        `measure` is the unit of the offsets of a dialect, None for characters.
+        """
+        self._measure = measure
         self._settings_for, self._source, self._dialect, self._lookup = settings_for, source, dialect, lookup
         self._open: _OpenDocument | None = None
         self._closed: set[str] = set()
@@ -125,7 +141,8 @@ class Checker:
             return
         dialect = self._dialect or dialect_of(record)
         if dialect:
-            self._dialect_check = self._dialect_check or DIALECT_CHECKS[dialect](self._settings_for, self._source)
+            made = DIALECT_CHECKS[dialect]
+            self._dialect_check = self._dialect_check or made(self._settings_for, self._source, self._measure)
         found = self._dialect_check.findings(record) if dialect else self._record_findings(record)
         for finding in found:
             yield self._counted(finding._replace(place=recorded.number))
@@ -158,6 +175,8 @@ class Checker:
             # a promise about options that nobody states can't be said to be broken
             level = "violation" if settings.known or rule != "promise" else "warning"
             yield Finding(level, rule, reason, chunk, name)
+        if record["strategy"] == SHORT_CHUNKS_OF and not faults:
+            yield from _too_short(record, settings, opened.short, name)
         smallest = 0 if parent else getattr(settings.options, "min_tokens", 0)
         least = min(smallest, getattr(settings.options, "target_tokens", 0) // 4)
         warnings = self._warnings[parent].add(self.chunks, record["normalized_text"], record["token_count"], least)
@@ -221,7 +240,9 @@ class Checker:
         levels: dict[bool, list[Range]] = {True: [], False: []} if is_parent(record) else {False: []}
         size = getattr(settings.options, "core_tokens", 0)  # None where it could be set and isn't
         order = DocumentOrder(settings.tokenizer, distant=bool(size) or (size is None and not settings.known))
-        self._open = _OpenDocument(key, name, order, document, settings.strategy, Nesting(), levels, {}, [])
+        self._open = _OpenDocument(
+            key, name, order, document, settings.strategy, Nesting(), levels, {}, [], ShortChunks()
+        )
 
     def _close(self) -> Iterator[Finding]:
         opened, self._open = self._open, None
@@ -245,6 +266,16 @@ class Checker:
     def _counted(self, finding: Finding) -> Finding:
         self.counts[finding.level] += 1
         return finding
+
+
+def _too_short(record: Record, settings: CheckSettings, short: ShortChunks, name: str) -> Iterator[Finding]:
+    """Yield chunks below the minimum; it is taken for the default where the limit is, and nobody states another."""
+    usual = record.get("max_tokens") == type(settings.options)().max_tokens
+    level = "violation" if settings.known or usual else "warning"
+    prefix = record["embedding_text"].removesuffix(record["full_text"])
+    for chunk, reason in short.faults(record, record["normalized_text"], prefix, settings):
+        more = "" if settings.known else "; give --min-tokens if these chunks have another"
+        yield Finding(level, "promise", reason + more, chunk, name)
 
 
 def _name(record: Record) -> str:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from spanwise.checks.against_source import Range, coverage_faults, described_by, excluded_kinds
 from spanwise.checks.findings import Faults, Finding, Record, first_difference, missing_names, shortened
 from spanwise.checks.one_record import missing_fields, plain_faults
 from spanwise.checks.settings import CheckSettings
+from spanwise.checks.short_chunks import STRATEGY as SHORT_CHUNKS_OF
+from spanwise.checks.short_chunks import ShortChunks
 from spanwise.chunking.strategies import as_counted
 from spanwise.chunking.strategy import StrategyTraits
 from spanwise.documents.document import Document
+from spanwise.documents.offsets import MEASURES
 from spanwise.documents.span import without
-from spanwise.errors import SpanwiseError, UnreadableError
+from spanwise.errors import SpanwiseError
 from spanwise.records.dialects import FIELDS_OF, SPEC_TYPES
 from spanwise.records.ids import chunk_id
 
@@ -42,13 +46,7 @@ def dialect_of(record: Record) -> str | None:
     """Return the dialect of a record by its fields; None for Spanwise's own records."""
     if "pieces" in record or "content_id" in record or not record:
         return None
-    for mark, dialect in _MARKS.items():
-        if mark in record:
-            if dialect not in DIALECT_CHECKS:
-                rule = f"are written in the dialect {dialect}, which says too little to be checked"
-                raise UnreadableError("chunks", rule, hint="check what spanwise chunk writes without --dialect")
-            return dialect
-    return None
+    return next((dialect for mark, dialect in _MARKS.items() if mark in record), None)
 
 
 def absent_fields(record: Record, dialect: str | None) -> list[str]:
@@ -56,24 +54,28 @@ def absent_fields(record: Record, dialect: str | None) -> list[str]:
     return [name for name in FIELDS_OF[dialect] if name not in record] if dialect else missing_fields(record)
 
 
-def _missing(record: Record, dialect: str) -> Faults:
+def missing_fault(record: Record, dialect: str) -> Faults:
+    """Yield a fault if fields of the dialect are missing."""
     if missing := absent_fields(record, dialect):
         yield "record", missing_names(missing)
 
 
-def _wrong_kinds(record: Record, kinds: dict[type, tuple[str, ...]]) -> Faults:
+def wrong_kinds(record: Record, kinds: Mapping[type, tuple[str, ...]]) -> Faults:
+    """Yield fields of the wrong type."""
     for kind, names in kinds.items():
         for name in names:
             if name in record and type(record[name]) is not kind:
                 yield "record", f"{name} is {type(record[name]).__name__}, not {kind.__name__}"
 
 
-def _size_faults(count: int, limit: int | None, text: str) -> Faults:
+def size_faults(count: int, limit: int | None, text: str) -> Faults:
+    """Check the limit, which a figure may pass."""
     if limit is not None and count > limit and not text.lstrip().lower().startswith("<figure"):
         yield "limit", f"{count} tokens are over the limit of {limit}"
 
 
-def _trim_faults(text: str, *, indented: bool) -> Faults:
+def trim_faults(text: str, *, indented: bool) -> Faults:
+    """Check that a text has no white space at its ends, but for the indentation of code."""
     stripped = text.strip()
     if not stripped:
         yield "trimmed", "the text is empty"
@@ -90,10 +92,14 @@ class DialectCheck(ABC):
     """A check of the records of a dialect, in order."""
 
     def __init__(
-        self, settings_for: Callable[[Record], CheckSettings], source: Callable[[Record], Document | None] | None
+        self,
+        settings_for: Callable[[Record], CheckSettings],
+        source: Callable[[Record], Document | None] | None,
+        measure: str | None = None,
     ) -> None:
-        """Start before the first record."""
-        self._settings_for, self._source = settings_for, source
+        """Start before the first record; `measure` is the unit of offsets, None for characters."""
+        self._settings_for, self._source, self._measure = settings_for, source, measure
+        self._short = ShortChunks()
         self._key: str | None = None
         self._name = ""
         self._strategy = StrategyTraits("")
@@ -122,7 +128,8 @@ class DialectCheck(ABC):
         yield from self._close()
         if key in self._closed:
             reason = "the chunks of this document don't stand together"
-            yield Finding("violation", "twice", reason, record["chunk_id"], name)
+            yield Finding("violation", "twice", reason, id_of(record), name)
+        self._short = ShortChunks()
         self._key, self._name, self._strategy = key, name, settings.strategy
         self._document, self._ids, self._reached, self._cores = None, set(), -1, []
         if self._source is None:
@@ -133,9 +140,33 @@ class DialectCheck(ABC):
         except SpanwiseError as error:
             reason = str(error).replace("\n", "; ")
         if document is None:
-            yield Finding("violation", "provenance", reason, record["chunk_id"], name)
+            yield Finding("violation", "provenance", reason, id_of(record), name)
         else:
             self._document = as_counted(document, settings.strategy)
+
+    def _characters(self, start: int, end: int) -> tuple[int, int]:
+        """Return a range in characters of the document, from one in the unit of the offsets."""
+        if self._measure is None or not self._document or self._document.text.isascii():
+            return start, end
+        return self._positions.get(start, -1), self._positions.get(end, -1)
+
+    @property
+    def _positions(self) -> Mapping[int, int]:
+        """The characters that begin at each offset of the open document."""
+        if self._measured_for != self._key:
+            text = self._document.text if self._document else ""
+            places = range(len(text) + 1)
+            self._measured_for = self._key
+            self._known_positions = dict(zip(MEASURES[self._measure or "utf16"](text, places), places, strict=True))
+        return self._known_positions
+
+    _measured_for: str | None = None
+    _known_positions: Mapping[int, int] = MappingProxyType({})
+
+
+def id_of(record: Record) -> str:
+    """Return what a finding calls a record."""
+    return str(next((record[name] for name in ("chunk_id", "id", "chunkIndex", "page_num") if name in record), "?"))
 
 
 class SpecCheck(DialectCheck):
@@ -147,13 +178,17 @@ class SpecCheck(DialectCheck):
         kinds: dict[type, tuple[str, ...]] = {
             int: numbers, str: ("chunk_id", "document_id", "chunk_type", "md_text"), list: ("headings_path",),
         }  # fmt: skip
-        faults = [*_missing(record, "spec-v1"), *_wrong_kinds(record, kinds)]
+        faults = [*missing_fault(record, "spec-v1"), *wrong_kinds(record, kinds)]
         chunk = str(record.get("chunk_id"))
         name = str(record.get("file_path") or record.get("source_url") or record.get("document_id"))
         if not faults:
             settings = self._settings_for(record)
             yield from self._open_document(record, record["document_id"], name, settings)
             faults += self._faults(record, settings)
+            if not faults and settings.strategy.name == SHORT_CHUNKS_OF:
+                size = record["char_end"] - record["char_start"]  # overlap and context stand before the core
+                short = self._short.faults(record, record["md_text"][-size:], "", settings)
+                yield from (Finding("violation", "promise", reason, one, name) for one, reason in short)
         yield from (Finding("violation", rule, reason, chunk, name) for rule, reason in faults)
 
     def _close(self) -> Iterator[Finding]:
@@ -165,8 +200,10 @@ class SpecCheck(DialectCheck):
         self._document = None
 
     def _faults(self, record: Record, settings: CheckSettings) -> Faults:
-        start, end, text = record["char_start"], record["char_end"], record["md_text"]
-        if record["chunk_id"] != chunk_id(*(record[name] for name in _ID_FIELDS)):
+        start, end = self._characters(record["char_start"], record["char_end"])
+        record = record | {"char_start": start, "char_end": end}
+        text, provable = record["md_text"], self._measure is None or self._document is not None
+        if provable and record["chunk_id"] != chunk_id(*(record[name] for name in _ID_FIELDS)):
             yield "identity", "chunk_id is not the hash of document, blocks and range"
         if record["chunk_id"] in self._ids:
             yield "identity", "chunk_id stands twice in this document"
@@ -179,11 +216,11 @@ class SpecCheck(DialectCheck):
         if start < self._reached:
             yield "twice", f"the core starts at {start}, before the end of the one before it ({self._reached})"
         self._reached = max(self._reached, end)
-        yield from _trim_faults(text, indented=record["chunk_type"] not in {"table", "quote"})
+        yield from trim_faults(text, indented=record["chunk_type"] not in {"table", "quote"})
         count = settings.tokenizer.count(text)
-        if count != record["token_estimate"] and settings.options.template == "plain":
+        if count != record["token_estimate"]:
             yield "count", f"token_estimate is {record['token_estimate']}, but md_text has {count} tokens"
-        yield from _size_faults(max(count, record["token_estimate"]), settings.options.max_tokens, text)
+        yield from size_faults(max(count, record["token_estimate"]), settings.options.max_tokens, text)
         if self._document:
             yield from self._source_faults(record, self._document)
 
@@ -233,7 +270,7 @@ class ConfluenceCheck(DialectCheck):
             str: ("chunk_id", "normalized_text", "full_text", "md_text", "embedding_text"), int: ("text_length",),
             list: (*indices, "full_heading_hierarchy", "text_heading_hierarchy"), dict: ("navigation",),
         }  # fmt: skip
-        faults = [*_missing(record, "confluence"), *_wrong_kinds(record, kinds)]
+        faults = [*missing_fault(record, "confluence"), *wrong_kinds(record, kinds)]
         chunk = str(record.get("chunk_id"))
         named = _CONFLUENCE_ID.match(chunk)
         if not faults and not named:
@@ -274,7 +311,7 @@ class ConfluenceCheck(DialectCheck):
         normal, full, embedded = record["normalized_text"], record["full_text"], record["embedding_text"]
         core_text = record["md_text"]
         self._cores.append(core_text)
-        yield from _trim_faults(core_text, indented=True)
+        yield from trim_faults(core_text, indented=True)
         if "".join(normal.split()) not in "".join(full.split()):
             yield "provenance", "full_text doesn't hold normalized_text"
         yield from plain_faults(normal, core_text, "normalized_text")
@@ -284,7 +321,7 @@ class ConfluenceCheck(DialectCheck):
         whole, part = record["full_heading_hierarchy"], record["text_heading_hierarchy"]
         if part and whole[-len(part) :] != part:
             yield "place", "text_heading_hierarchy is not the end of full_heading_hierarchy"
-        yield from _size_faults(settings.tokenizer.count(embedded), settings.options.max_tokens, core_text)
+        yield from size_faults(settings.tokenizer.count(embedded), settings.options.max_tokens, core_text)
         if self._document:
             yield from self._source_faults(record, core, self._document)
 
@@ -298,6 +335,3 @@ class ConfluenceCheck(DialectCheck):
         path = list(described_by(document, self._strategy, core[0], core[-1]).headings_path)
         if record["full_heading_hierarchy"] != path:
             yield "place", f"full_heading_hierarchy is not the page's: {path}"
-
-
-DIALECT_CHECKS: Final[dict[str, Callable[..., DialectCheck]]] = {"spec-v1": SpecCheck, "confluence": ConfluenceCheck}

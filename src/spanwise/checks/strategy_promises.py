@@ -354,7 +354,8 @@ def _blocks_overlap(case: PromiseCheck, before: Record) -> Faults:
         if distant:  # it may span several cores, and end in a leaf that is not the nearest
             continue
         edges = [edge for index in record[f"{role}_block_indices"] for edge in case.document.blocks[index][1:3]]
-        whole = start == max(edges[0], core[0]) and end == min(edges[-1], core[1])
+        first = max(edges[0], core[0])  # before a nested item its indentation is taken too
+        whole = not case.document.text[start:first].strip() and start <= first and end == min(edges[-1], core[1])
         if not whole and len(record[f"{role}_block_indices"]) > 1:
             yield "promise", f"{role} tears a block, though it holds another one whole"
 

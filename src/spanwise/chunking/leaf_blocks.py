@@ -10,6 +10,7 @@ from typing import Final
 from spanwise.documents.document import Block, Document, Part
 from spanwise.text.cuts import trimmed
 
+_EMPTY_HEAD: Final = re.compile(r"[\s|:-]*+")  # of a table that has none: Markdown can't do without
 _MARK_ALONE: Final = re.compile(r"\s*(?:[-*+•]|\d+[.)])(?:\s+\[[ xX]\])?\s*")
 
 
@@ -38,9 +39,14 @@ def _leaves(text: str, block: Block) -> Iterator[Block]:
 
 def _leaf_ranges(text: str, start: int, part: Part) -> Iterator[tuple[int, int, Part]]:
     """Yield the ranges of a part's own text and of the parts in it, in the order of the text."""
-    position = start
-    for child in part.parts:
+    position, empty_head = start, None
+    for index, child in enumerate(part.parts):
         own, begin = trimmed(text, position, child.start), child.start
+        if child.header and _EMPTY_HEAD.fullmatch(text, child.start, child.end) and index + 1 < len(part.parts):
+            empty_head, position = child.start, child.end  # belongs to the first row
+            continue
+        if empty_head is not None:
+            begin, empty_head = empty_head, None
         if own and position == start and _MARK_ALONE.fullmatch(text, part.start, child.start):
             begin = own[0]  # `- - a`: a mark without text belongs to the first item in it
         elif own:

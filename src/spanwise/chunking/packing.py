@@ -79,7 +79,9 @@ def evened(
     (low, _), (_, high) = groups[-2:]
     begins, finishes = tokens.at_edges(units[low:high])
     middle = (begins[0] + finishes[-1]) / 2
-    cut = low + min(range(1, high - low), key=lambda index: abs((finishes[index - 1] + begins[index]) / 2 - middle))
+    cut = low + min(
+        range(high - low - 1, 0, -1), key=lambda index: abs((finishes[index - 1] + begins[index]) / 2 - middle)
+    )
     fits = tokens.fits(units[low][0], units[cut - 1][1], first_limit) and tokens.fits(
         units[cut][0], units[high - 1][1], limit
     )

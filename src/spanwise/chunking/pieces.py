@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from spanwise.errors import DocumentError
 
+_ITEM: Final = re.compile(r"(?:[-*+•]|\d{1,9}[.)])\s")
 ROLES: Final = frozenset({"core", "overlap_prev", "overlap_next", "context"})
 
 
@@ -142,11 +144,21 @@ def rendered(text: str, pieces: Sequence[Piece]) -> str:
 
 
 def joiner_between(text: str, end: int, start: int) -> str:
-    """Return the white space for what lies between two ranges: empty line, line end, space, nothing."""
+    """Return the white space for what lies between two ranges: empty line, line end, space, nothing.
+
+    An item that is nested in another keeps its indentation.
+    """
     gap = text[end:start]
-    if gap.strip() or gap.count("\n") > 1:
-        return "\n\n"
-    return "\n" if "\n" in gap else " " if gap else ""
+    if not gap or "\n" not in gap:
+        return "\n\n" if gap.strip() else " " if gap else ""
+    joiner, indentation = "\n\n" if gap.strip() or gap.count("\n") > 1 else "\n", gap[gap.rfind("\n") + 1 :]
+    return joiner + indentation if indentation.isspace() and _ITEM.match(text, start) else joiner
+
+
+def indented_item(text: str, start: int, low: int) -> int:
+    """Return where the line of a nested item begins, if the item starts here and its line not before `low`."""
+    line = text.rfind("\n", low, start) + 1
+    return line if line and text[line:start].isspace() and _ITEM.match(text, start) else start
 
 
 def core_pieces(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:

@@ -20,6 +20,7 @@ from spanwise.chunking.pieces import (
     SettledChunk,
     alone,
     choices_of,
+    indented_item,
     joiner_between,
     rendered,
 )
@@ -195,6 +196,7 @@ def _with_overlap(
     task: ChunkingTask, pieces: tuple[Piece, ...], previous: PlannedCore, start: int
 ) -> tuple[Piece, ...]:
     cores = task.core_ranges(min(start, previous.start), previous.end)  # overlap from afar starts in an earlier one
+    start = indented_item(task.text, start, previous.start)
     before = _joined([(max(low, start), high) for low, high in cores if high > start], "overlap_prev")
     joiner = joiner_between(task.text, before[-1].end, pieces[0].start)
     return (*before, pieces[0]._replace(joiner=joiner), *pieces[1:])

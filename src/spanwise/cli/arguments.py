@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, Final
 
-from spanwise.chunking.strategies import STRATEGIES
+from spanwise.chunking.strategies import OTHER_STRATEGY_NAMES, STRATEGIES
 from spanwise.cli.output import FORMATS as OUTPUTS
 from spanwise.cli.parser import (
     FORMATS,
@@ -20,6 +20,7 @@ from spanwise.cli.parser import (
     command_of,
     examples_of,
     number,
+    own_flag,
 )
 from spanwise.cli.store_arguments import add_index, add_search, add_store
 from spanwise.documents.offsets import MEASURES
@@ -33,6 +34,7 @@ _EXIT_CODES: Final = (
 
 def parsed(given: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments of a command line; plug-ins are loaded only if they may be meant."""
+    given = [own_flag(argument) for argument in given]
     known = None if not given or {"-h", "--help"} & {*given} else _parsed_alone(given)
     return known or _parsed(build_parser(with_plugins=True), given)
 
@@ -43,7 +45,7 @@ def _parsed_alone(given: Sequence[str]) -> argparse.Namespace | None:
         arguments = _parsed(build_parser(is_final=False), given)
     except WrongArguments:
         return None
-    return arguments if getattr(arguments, "strategy", None) in {None, *STRATEGIES} else None
+    return arguments if getattr(arguments, "strategy", None) in {None, *STRATEGIES, *OTHER_STRATEGY_NAMES} else None
 
 
 def _parsed(parser: Parser, given: Sequence[str]) -> argparse.Namespace:
@@ -126,8 +128,9 @@ def _check(commands: Any) -> None:
         "spanwise chunk docs/ | spanwise check - --source docs/", takes="CHUNKS")  # fmt: skip
     command.add_argument("chunks", metavar="CHUNKS", help="JSON lines, JSON or Parquet; - for stdin")
     command.add_argument("--source", metavar="PATH", help="the file or folder that was chunked: proves much more")
-    dialects = ("spec-v1", "confluence")
-    command.add_argument("--dialect", choices=dialects, metavar="NAME", help="default: seen by its fields")
+    command.add_argument("--dialect", choices=DIALECTS, metavar="NAME", help="default: seen by its fields")
+    what = f"the unit of offsets in a dialect, if it is not characters: {', '.join(MEASURES)}"
+    command.add_argument("--offsets", choices=MEASURES, metavar="NAME", help=what)
     command.add_argument("--include", action="append", default=[], metavar="GLOB", help="as for chunk")
     command.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="as for chunk")
     command.add_argument("--most", type=number, default=20, metavar="N", help="violations shown of a rule; 0: all")

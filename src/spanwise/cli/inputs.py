@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
+from spanwise.cli.env_file import env_layer
 from spanwise.cli.parser import OPTION
 from spanwise.cli.progress import Progress
 from spanwise.cli.terminal import reason_counts
@@ -65,14 +66,15 @@ def configured_store(arguments: argparse.Namespace) -> str:
 
 
 def flags_of(arguments: argparse.Namespace) -> list[Layer]:
-    """Return the settings given on the command line as a layer; none if there are none."""
+    """Return the settings given by a file of options and on the command line as layers; none if there are none."""
     names = ("strategy", "tokenizer", "dialect", "proposer")
     values: dict[str, Any] = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
     given = {name: value for name, value in vars(arguments).items() if value is not None}
     values |= {name.removeprefix(OPTION): value for name, value in given.items() if name.startswith(OPTION)}
     if pairs := getattr(arguments, "meta", None):
         values["meta"] = dict(map(_pair, pairs))
-    return [Layer("command line", values)] if values else []
+    layers = [env_layer(path)] if (path := getattr(arguments, "env_file", None)) is not None else []
+    return [*layers, *([Layer("command line", values)] if values else [])]
 
 
 def _pair(text: str) -> tuple[str, Any]:

@@ -11,10 +11,10 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 from spanwise import plugins
-from spanwise.chunking.strategies import STRATEGIES, plugin_strategies
+from spanwise.chunking.strategies import OTHER_STRATEGY_NAMES, STRATEGIES, plugin_strategies
 from spanwise.cli.terminal import one_line
 from spanwise.errors import PluginError, did_you_mean
-from spanwise.options import FlagText
+from spanwise.options import FlagText, own_name
 from spanwise.pipeline.guard import Limits
 from spanwise.pipeline.settings import DEFAULT_PLANS, declarations, declared_options
 from spanwise.readers import INPUTS
@@ -28,13 +28,16 @@ OPTION: Final = "option "
 
 
 class Names:
-    """The names that an argument takes: built-in ones, and those of plug-ins, which are looked up only if need be."""
+    """The names that an argument takes: built-in ones, and those of plug-ins, which are looked up only if need be.
 
-    def __init__(self, built_in: Collection[str], group: str) -> None:
-        self._built_in, self._group = built_in, group
+    `others` are taken too, but not listed.
+    """
+
+    def __init__(self, built_in: Collection[str], group: str, others: Collection[str] = ()) -> None:
+        self._built_in, self._group, self._others = built_in, group, others
 
     def __contains__(self, name: object) -> bool:
-        return name in self._built_in or name in plugins.names(self._group)
+        return name in self._built_in or name in self._others or name in plugins.names(self._group)
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys((*self._built_in, *plugins.names(self._group))))
@@ -138,7 +141,7 @@ def add_settings(command: Parser, *, tenant: bool = True) -> None:
     paragraph = textwrap.fill(f"{flags}, and more: spanwise strategies", _WIDTH - 4)
     group = command.add_argument_group("chunking", paragraph)
     names = ", ".join([f"{default} (default)", *others])
-    choices = Names(STRATEGIES, "strategies")
+    choices = Names(STRATEGIES, "strategies", OTHER_STRATEGY_NAMES)
     command.strategy = group.add_argument("--strategy", choices=choices, metavar="NAME", help=names)
     plans = f"{', '.join(DEFAULT_PLANS)} or your own; --tenant NAME: that tenant's"
     group.add_argument("--plan", metavar="NAME", help=plans)
@@ -147,10 +150,23 @@ def add_settings(command: Parser, *, tenant: bool = True) -> None:
     what = "cl100k, o200k, approx, words or a tokenizer.json; --proposer: of smart"
     group.add_argument("--tokenizer", metavar="NAME", help=what)
     group.add_argument("--proposer", metavar="NAME", help=argparse.SUPPRESS)
-    group.add_argument("--config", metavar="FILE", help="default: the nearest spanwise.toml or pyproject.toml")
+    what = "default: the nearest spanwise.toml or pyproject.toml; --env-file FILE"
+    group.add_argument("--config", metavar="FILE", help=what)
+    group.add_argument("--env-file", metavar="FILE", help=argparse.SUPPRESS)
     command.options = group
     for item in declared_options().values():
         _add_option(command, option_flag(item.name), [item])
+
+
+def own_flag(argument: str) -> str:
+    """Return a flag under the option's own name, if it is one by which another system knows it (`--CHUNK_OVERLAP`)."""
+    flag, sign, value = argument.partition("=")
+    if not flag.startswith("--"):
+        return argument
+    off = flag.startswith("--no-")
+    name = flag[5 if off else 2 :].replace("-", "_")
+    own = own_name(name, declared_options())
+    return f"--{'no-' if off else ''}{own.replace('_', '-')}{sign}{value}" if own in declared_options() else argument
 
 
 def option_flag(name: str, taken: Collection[str] = ()) -> str:

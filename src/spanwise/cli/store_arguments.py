@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from spanwise.cli.parser import Formatter, Parser, add_files, add_settings, command_of, examples_of, number, seconds
+from spanwise.retrieval.request import DIALECTS_OF_SEARCH
 
 
 def add_index(commands: Any) -> None:
@@ -54,6 +55,8 @@ def add_search(commands: Any) -> None:
     output.add_argument("--full", action="store_true", help="the whole text of every passage")
     output.add_argument("--explain", action="store_true", help="the parts of every score")
     output.add_argument("--json", action="store_true", help="as JSON, with everything that is known of a passage")
+    what = f"as JSON under the names of {' or '.join(DIALECTS_OF_SEARCH)}, a chunk each"
+    output.add_argument("--dialect", choices=DIALECTS_OF_SEARCH, metavar="NAME", help=what)
     output.add_argument("-q", "--quiet", action="store_true", help="no summary")
 
 

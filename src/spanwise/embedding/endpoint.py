@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import batches, embedded
+from spanwise.embedding.vectors import Encoding, batches, embedded
 from spanwise.errors import EndpointError, OptionError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class _PassingError(Exception):
         self.pause = pause
 
 
-class EndpointEmbedder:
+class EndpointEmbedder(Encoding):
     """A model behind an endpoint."""
 
     def __init__(

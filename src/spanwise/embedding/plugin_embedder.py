@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from spanwise.embedding.vectors import unit_rows
+from spanwise.embedding.vectors import Encoding, unit_rows
 from spanwise.errors import OptionError, PluginError
 from spanwise.plugins import calling
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class PluginEmbedder:
+class PluginEmbedder(Encoding):
     """An embedder that delegates to an object, and checks what it returns."""
 
     def __init__(self, inner: Any, who: str, name: str | None = None) -> None:

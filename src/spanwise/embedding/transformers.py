@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import embedded
+from spanwise.embedding.vectors import Encoding, embedded
 from spanwise.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _LONGEST: Final = 100_000  # characters; the model itself cuts at its own limit,
 _BATCH: Final = 32
 
 
-class TransformerEmbedder:
+class TransformerEmbedder(Encoding):
     """A model of sentence-transformers, which cuts texts at its own limit."""
 
     def __init__(self, model: str) -> None:

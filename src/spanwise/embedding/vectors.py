@@ -10,6 +10,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+class Encoding:
+    """`encode`, the name that models of sentence-transformers have for embedding; a base of the embedders."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a row for each text."""
+        raise NotImplementedError
+
+    def encode(self, texts: str | Sequence[str]) -> NDArray[np.float32]:
+        """Return the vector of one text, or a row for each of several."""
+        found = self.embed([texts] if isinstance(texts, str) else texts)
+        return found[0] if isinstance(texts, str) else found
+
+
 def unit_rows(rows: ArrayLike) -> NDArray[np.float32]:
     """Return rows scaled to length one; a row of zeros stays as it is, and is similar to nothing."""
     import numpy as np

@@ -20,13 +20,14 @@ from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.pipeline.jobs import Job
 from spanwise.pipeline.process import Chunked
 from spanwise.readers import reader_origin
+from spanwise.records.dialects import PLACE, DialectContext
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
 from spanwise.stores.values import Entry, StoredDocument
 from spanwise.text.terms import ANALYSER, document_terms
 from spanwise.text.tokens import Tokenizer, built_in, file_name
 
-INDEXING: Final = "3"
+INDEXING: Final = "4"
 """Raised when other entries are made of the same file: everything is indexed again then."""
 _AS_THE_FILE: Final = frozenset({"markdown", "text"})  # formats whose text is the file, line by line
 _CHOOSING_MODEL: Final = frozenset({"endpoint", "model"})
@@ -52,7 +53,7 @@ class EntryEncoder:
         """Return the document and its chunks as a store takes them."""
         job, document, run = chunked.job, chunked.document, chunked.run
         language, location = chunked.task.language, job.item.location
-        entries = entries_of(list(records_of(run)), run.document, language, job.item.name)
+        entries = entries_of(list(records_of(run)), DialectContext.of(run), language, job.item.name)
         metadata = document.metadata.to_dict()
         data = document_bytes(document) if chunked.data is None else chunked.data
         fingerprint = fingerprint_of(job, data, self.embedder)
@@ -127,14 +128,19 @@ def _tokenizer(name: str) -> str:
     return name
 
 
-def entries_of(records: Sequence[dict[str, Any]], document: Document, language: str, name: str) -> tuple[Entry, ...]:
-    """Return the chunks of a document as a store takes them; parents aren't searched."""
+def entries_of(
+    records: Sequence[dict[str, Any]], context: DialectContext, language: str, name: str
+) -> tuple[Entry, ...]:
+    """Return the chunks of a document as a store takes them; parents aren't searched, and have no dialect."""
+    document = context.document
     parents = {record["parent_id"] for record in records} - {None}
     ends, positions = {True: 0, False: 0}, {True: 0, False: 0}
     entries = []
     for record, number in zip(records, _lines(records, document), strict=True):
         is_parent = record["chunk_id"] in parents
         record["line_start"] = number
+        if not is_parent:
+            record[PLACE] = context.place(record).stored(record)
         start, position = record["char_start"], positions[is_parent]
         before = text_before(document, ends[is_parent], start) if position else ""
         ends[is_parent], positions[is_parent] = record["char_end"], position + 1
@@ -164,10 +170,11 @@ def entry_of(record: dict[str, Any], line: bytes, before: str, position: int, la
 
 
 def searched_text(record: dict[str, Any]) -> str:
-    """Return what is searched of a chunk: title, headings and full text; a title that is also a heading comes once."""
-    title, path = record["metadata"].get("title") or "", list(record["headings_path"])
+    """Return what is searched of a chunk: title, labels, headings, full text; a title that is a heading comes once."""
+    metadata, path = record["metadata"], list(record["headings_path"])
+    title = metadata.get("title") or ""
     named = [title] if title and (not path or path[0].casefold() != title.casefold()) else []
-    return "\n".join([*named, *path, record["full_text"]])
+    return "\n".join([*named, *(metadata.get("labels") or ()), *path, record["full_text"]])
 
 
 def text_before(document: Document, end: int, start: int) -> str:

@@ -118,7 +118,8 @@ def finish(prepared: Prepared, answers: Answers | None = None, offsets: Sequence
         options = task.options
         run = Run(
             task.document, strategy.name, chunks, offsets, options.max_heading_levels, parent_indices, plan.notes,
-            tokenizer=task.tokens.tokenizer.name, max_tokens=options.max_tokens,
-            parent_tokens=getattr(options, "parent_tokens", None), traits=strategy.traits,
+            tokenizer=task.tokens.tokenizer, max_tokens=options.max_tokens,
+            parent_tokens=getattr(options, "parent_tokens", None), split_level=getattr(options, "split_level", None),
+            traits=strategy.traits,
         )  # fmt: skip
         return Chunks(run)

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from spanwise.chunking.proposers import Propose, Proposer
 from spanwise.chunking.strategies import strategy_of, with_options
 from spanwise.chunking.strategy import StrategyLike
+from spanwise.errors import SpanwiseError
 from spanwise.pipeline.chunk import checked_offsets
 from spanwise.pipeline.guard import checked_limits
 from spanwise.pipeline.jobs import Job, checked_workers, proposer_for
 from spanwise.pipeline.process import DEFAULT_LIMITS, Chunked, Outcome, process_all
 from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
+from spanwise.readers.encodings import cleaned, decoded
+from spanwise.readers.markdown.front_matter import front_matter_end, front_matter_metadata
 from spanwise.records.columns import columns_of
 from spanwise.records.dialects import DEFAULT_PREFIX, DialectContext, translated
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
+from spanwise.sources.item import SourceItem
 from spanwise.sources.listing import Listing, Source
 from spanwise.text.tokens import Tokenizer
+
+T = TypeVar("T")
+_NOTES: Final = (".md", ".markdown")
+_FRONT_MATTER: Final = 1 << 17  # bytes that hold it
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +42,15 @@ class LineEncoder:
     prefix: str = DEFAULT_PREFIX
     fields: tuple[str, ...] | None = None
     """Those that are kept, in order; None: all."""
+    shared_ids: frozenset[str] = frozenset()
+    """Ids in the front matter of several notes of the run."""
 
     def __call__(self, chunked: Chunked) -> bytes:
         """Return the lines."""
         run = chunked.run
         records = records_of(run)
         if self.dialect is not None:
-            context = DialectContext(run.document, heading_levels=run.heading_levels, prefix=self.prefix)
-            records = translated(records, self.dialect, context)
+            records = translated(records, self.dialect, DialectContext.of(run, self.prefix, self.shared_ids))
         if (names := self.fields) is not None:
             records = ({name: record[name] for name in names} for record in records)
         return json_lines(records, chunked.job.item.name)
@@ -74,14 +84,54 @@ def chunk_files(
     settings = settings_from(strategy, tokenizer, options, proposer=proposer)
     listing, measures = Listing(sources, has_reader, follow_links=follow_links), checked_offsets(offsets)
     columns = columns_of(dialect, measures, fields, texts)
-    found = (Job(item, settings, offsets=measures) for item in listing)
+    items, shared = _noted(listing, dialect)
+    found = (Job(item, settings, offsets=measures) for item in items)
     run = partial(
         process_all,
-        encode=LineEncoder(dialect, fields=columns.fields),
+        encode=LineEncoder(dialect, fields=columns.fields, shared_ids=frozenset(shared.values())),
         workers=checked_workers(jobs),
         limits=checked_limits(file_timeout, file_memory),
     )
-    return _asking(found, run) if strategy_of(settings.strategy).asks_model else run(found)
+    outcomes = _asking(found, run) if strategy_of(settings.strategy).asks_model else run(found)
+    return with_shared_ids(outcomes, shared) if shared else outcomes
+
+
+def _noted(listing: Listing, dialect: str | None) -> tuple[Iterable[SourceItem], dict[str, str]]:
+    """Return items and the ids that several of them share; only for notes all must be known before the first."""
+    if dialect != "notes":
+        return listing, {}
+    items = list(listing)
+    return items, shared_note_ids(items)
+
+
+def shared_note_ids(items: Iterable[SourceItem]) -> dict[str, str]:
+    """Return the ids in the front matter of several notes, by the names of the items that have them."""
+    found = {item.name: own for item in items if (own := _own_id(item))}
+    times = Counter(found.values())
+    return {name: own for name, own in found.items() if times[own] > 1}
+
+
+def _own_id(item: SourceItem) -> str | None:
+    """Return the id in the front matter of a note; None for what has none or can't be read, which the run reports."""
+    if item.document is not None:
+        own = item.document.metadata.extra.get("id")
+    elif item.error is not None or not (item.format == "markdown" or item.name.lower().endswith(_NOTES)):
+        return None
+    else:
+        try:
+            text = cleaned(decoded(item.fetch()[:_FRONT_MATTER], item.name)[0])[0]
+        except (SpanwiseError, OSError, ValueError):
+            return None
+        own = front_matter_metadata(text, end).get("extra", {}).get("id") if (end := front_matter_end(text)) else None
+    return own if isinstance(own, str) else None
+
+
+def with_shared_ids(outcomes: Iterable[Outcome[T]], shared: Mapping[str, str]) -> Iterator[Outcome[T]]:
+    """Add a note to the outcome of each item whose front matter has the id of another."""
+    for outcome in outcomes:
+        own = shared.get(outcome.name)
+        more = () if own is None else (f"its id {own!r} is that of another note, so it has its document id instead",)
+        yield outcome._replace(notes=(*outcome.notes, *more))
 
 
 def _asking(jobs: Iterable[Job], run: Callable[..., Iterator[Outcome[bytes]]]) -> Iterator[Outcome[bytes]]:

@@ -31,12 +31,12 @@ from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
 from spanwise.chunking.proposers import check_proposer
-from spanwise.chunking.strategies import DEFAULT_STRATEGY, STRATEGIES, plugin_strategies, strategy_of
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, STRATEGIES, own_strategy_name, plugin_strategies, strategy_of
 from spanwise.chunking.strategy import Strategy, StrategyLike
 from spanwise.documents.document import Metadata
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.opening import read_file_bytes
-from spanwise.options import check_value, options_of, typed
+from spanwise.options import check_value, options_of, typed, with_own_names
 from spanwise.records.dialects import DIALECTS
 from spanwise.retrieval.weights import weights_of
 from spanwise.sources.ignoring import Patterns, Rules, check_patterns, given_rules
@@ -124,6 +124,7 @@ def plans_of(config: Config) -> dict[str, Mapping[str, Any]]:
 def plan_layer(config: Config, name: str) -> Layer:
     """Return the settings of a plan as a layer."""
     plans = plans_of(config)
+    name = name.lower() if name not in plans and name.lower() in DEFAULT_PLANS else name
     if name not in plans:
         hint = f"{did_you_mean(name, plans)}; [plans.{name}] in the config file would make it one"
         raise OptionError("plan", "is not known", value=name, hint=hint)
@@ -230,9 +231,11 @@ def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
     known = {item.name: item for item in fields(strategy.options)}
     given: dict[str, Value] = {}
     for index, layer in enumerate(stack):
-        for name, value in layer.values.items():
+        for name, value in with_own_names(layer.values, known, strategy.options.ignored).items():
             if name == "meta":
                 given |= {f"meta.{key}": Value(one, layer.origin) for key, one in value.items()}
+            elif name == "strategy":
+                given[name] = Value(own_strategy_name(value) if isinstance(value, str) else value, layer.origin)
             elif name in known:
                 given[name] = Value(typed(known[name], value), layer.origin)
             elif name in _DEFAULTS or name in _LISTS or name in _OF_COMMANDS:
@@ -259,8 +262,9 @@ def settings_from(
         raise OptionError("proposer", f"is not for the strategy {found.name}", hint="it is one of smart")
     chosen = os.fspath(tokenizer) if isinstance(tokenizer, os.PathLike) else tokenizer
     check_tokenizer(chosen)
-    name = strategy if isinstance(strategy, str) else found if strategy is not None else DEFAULT_STRATEGY
-    return Settings(name, chosen, dict(options), dict(metadata or {}), proposer)
+    name = own_strategy_name(strategy) if isinstance(strategy, str) else found if strategy else DEFAULT_STRATEGY
+    own = with_own_names(options, found.options.__dataclass_fields__, found.options.ignored)
+    return Settings(name, chosen, own, dict(metadata or {}), proposer)
 
 
 def check_tokenizer(tokenizer: str | Tokenizer) -> None:
@@ -299,6 +303,7 @@ def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _checked(values: dict[str, Any], name: str, folder: Path, more: Sequence[str]) -> dict[str, Any]:
     """Raise OptionError for unknown keys and wrong values; paths are relative to the config file."""
     keys = {*_DEFAULTS, "meta", *more, *declared_options()}
+    values = with_own_names(values, keys)
     for key in values:
         if key not in keys and key not in (keys := keys | declarations().keys()):
             raise OptionError(key, f"in {name} is not a setting", hint=did_you_mean(key, keys))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from spanwise.errors import OptionError, did_you_mean
-from spanwise.records.dialects import DIALECTS, field_names
+from spanwise.records.dialects import DIALECTS, checked_measure, field_names
 from spanwise.records.frames import SHAPES, record_schema, schema_from
 from spanwise.records.record import FIELDS
 
@@ -60,6 +60,8 @@ def columns_of(dialect: str | None, offsets: Sequence[str], fields: Iterable[str
     """
     if dialect is not None and dialect not in DIALECTS:
         raise OptionError("dialect", "is not known", value=dialect, hint=did_you_mean(str(dialect), DIALECTS))
+    if dialect is not None:
+        checked_measure(offsets)
     known = field_names(dialect, offsets)
     if texts is not None:
         kept = _by_texts(texts, known, dialect, beside=fields is not None)

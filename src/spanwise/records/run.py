@@ -17,6 +17,7 @@ from spanwise.documents.offsets import MEASURES
 from spanwise.records.ids import chunk_id, content_head, owner_of, sha256
 from spanwise.records.links.navigation import links_to
 from spanwise.text.plain import PlainText
+from spanwise.text.tokens import FullTokenizer, tokenizer_of
 
 _LARGEST: Final = 2**63 - 1  # that JSON and Parquet can hold
 
@@ -34,17 +35,19 @@ class Run:
         parent_indices: Sequence[int | None] = (),
         notes: Sequence[Note] = (),
         *,
-        tokenizer: str,
+        tokenizer: FullTokenizer,
         max_tokens: int | None,
         parent_tokens: int | None = None,
+        split_level: int | None = None,
         traits: StrategyTraits | None = None,
     ) -> None:
         """Keep what the chunks share.
 
         `heading_levels` is how many headings their tags name; `parent_indices` has for each chunk the index of its
-        parent, if there are two levels; `notes` are what the strategy reports about ranges, in order. `tokenizer` is
-        the name of what counted them, `max_tokens` their limit, `parent_tokens` that of parents; `traits` are what
-        `check` judges them by, where the strategy isn't known by its name.
+        parent, if there are two levels; `notes` are what the strategy reports about ranges, in order. `tokenizer`
+        counted them, `max_tokens` is their limit, `parent_tokens` that of parents; `split_level` is the
+        last level of headings that begin a section, where the strategy has sections; `traits` are what `check` judges
+        them by, where the strategy isn't known by its name.
         """
         self.document = document
         self.strategy = strategy
@@ -53,9 +56,19 @@ class Run:
         self.heading_levels = heading_levels
         self.parent_indices = parent_indices
         self.notes = tuple(notes)
-        self.tokenizer = tokenizer
+        self.counting: FullTokenizer | None = tokenizer
+        self.tokenizer = tokenizer.name
+        self.split_level = split_level
         self.traits = traits or StrategyTraits(strategy)
         self._limits = {False: max_tokens, True: parent_tokens}  # of chunks, of parents
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent to other processes: a tokenizer is made anew there, by its name."""
+        return self.__dict__ | {"counting": None}
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text with what counted the chunks."""
+        return (self.counting or tokenizer_of(self.tokenizer)).count(text)
 
     def limit(self, index: int) -> int | None:
         """Return how many tokens a chunk may have at most; None without a limit."""

@@ -37,8 +37,8 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts by name."""
-        parts = {item.name: _rounded(getattr(self, item.name)) for item in fields(self) if item.name != "matched"}
-        return parts | {"matched": {word: _rounded(value) for word, value in (self.matched or {}).items()}}
+        parts = {item.name: rounded(getattr(self, item.name)) for item in fields(self) if item.name != "matched"}
+        return parts | {"matched": {word: rounded(value) for word, value in (self.matched or {}).items()}}
 
 
 PARTS: Final = ("words", "vector", "headings", "title", "labels", "links_in", "links_out")
@@ -83,7 +83,7 @@ class Hit:
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         lists: dict[str, Any] = {name: list(values[name]) for name in ("chunk_ids", "headings_path", "labels")}
         values |= lists | {"marks": [list(mark) for mark in self.marks], "navigation": dict(self.navigation)}
-        return values | {"score": _rounded(self.score), "explain": self.explain.to_dict()}
+        return values | {"score": rounded(self.score), "explain": self.explain.to_dict()}
 
 
 class Hits(tuple[Hit, ...]):
@@ -99,6 +99,6 @@ class Hits(tuple[Hit, ...]):
         return created
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     """Round numbers to as many digits as two stores agree on."""
     return round(value, _DIGITS) if isinstance(value, float) else value

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT: Final = 5
 MOST_HITS: Final = 1000
+DIALECTS_OF_SEARCH: Final = ("confluence",)
 SMALLEST_BUDGET: Final = 16
 SOURCE_TYPES: Final = tuple(sorted(INPUTS))
 
@@ -73,6 +74,16 @@ def checked_request(tenant: str | None, options: Mapping[str, Any]) -> SearchReq
         weights_of(options.get("weights")),
         options.get("tokenizer", "cl100k"),
     )
+
+
+def check_dialect(dialect: str, request: SearchRequest) -> None:
+    """Raise OptionError for a dialect that no search result has, and for options that join or cut chunks."""
+    if dialect not in DIALECTS_OF_SEARCH:
+        hint = did_you_mean(str(dialect), DIALECTS_OF_SEARCH)
+        raise OptionError("dialect", "is not known in search", value=dialect, hint=hint)
+    for name, given in (("budget", request.budget is not None), ("parents", request.parents)):
+        if given:
+            raise OptionError(name, "can't be given with a dialect, whose results are chunks", hint="give limit alone")
 
 
 def _number(name: str, value: Any, low: int, high: int | None) -> int | None:

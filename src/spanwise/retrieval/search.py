@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Unpack
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, Unpack, overload
 
 from spanwise.embedding import embedder_of
 from spanwise.errors import ConnectionLostError, OptionError, SpanwiseError
+from spanwise.records.dialects import Place, in_confluence
 from spanwise.retrieval.budget import CutPassage, gathered, within_budget
-from spanwise.retrieval.hits import Hit, Hits
+from spanwise.retrieval.hits import Hit, Hits, rounded
 from spanwise.retrieval.passages import Passage, as_units
 from spanwise.retrieval.query import Query, looked_up, prepared
 from spanwise.retrieval.ranking import Ranked, ranked
-from spanwise.retrieval.request import SearchOptions, SearchRequest, checked_request
+from spanwise.retrieval.request import SearchOptions, SearchRequest, check_dialect, checked_request
 from spanwise.stores import Store, StoreReader, opened
 from spanwise.stores.values import Filters, Model, StoredChunk
 from spanwise.text.terms import matches
@@ -30,25 +31,70 @@ _LARGEST_POOL: Final = 500
 _SMALL_CHUNK: Final = 20  # tokens; a budget divided by this is the number of chunks that may be needed to fill it
 
 
+@overload
 def search(
-    query: str, store: str | os.PathLike[str] | Store, tenant: str | None = None, **options: Unpack[SearchOptions]
-) -> Hits:
+    query: str,
+    store: str | os.PathLike[str] | Store,
+    tenant: str | None = None,
+    *,
+    dialect: None = None,
+    **options: Unpack[SearchOptions],
+) -> Hits: ...
+
+
+@overload
+def search(
+    query: str,
+    store: str | os.PathLike[str] | Store,
+    tenant: str | None = None,
+    *,
+    dialect: Literal["confluence"],
+    **options: Unpack[SearchOptions],
+) -> list[dict[str, Any]]: ...
+
+
+def search(
+    query: str,
+    store: str | os.PathLike[str] | Store,
+    tenant: str | None = None,
+    *,
+    dialect: str | None = None,
+    **options: Unpack[SearchOptions],
+) -> Hits | list[dict[str, Any]]:
     """Return the passages of a store that answer a query, the best first.
 
     The store is an open one, or its path or address. Without a tenant only documents that belong to none are searched.
     All options are keywords: limit, budget, parents, labels, space, path, since, until, type, embedder, weights,
-    tokenizer.
+    tokenizer. With `dialect="confluence"` the result is a list of dicts, one a chunk, each with a `score` and a `chunk`
+    under that system's names.
     """
     if not isinstance(query, str):
         raise OptionError("query", "must be a string", value=type(query).__name__)
     request = checked_request(tenant, options)
+    if dialect is not None:
+        check_dialect(dialect, request)
+    find: Callable[..., Any] = _hits if dialect is None else _in_dialect
     with opened(store) as opened_store:
         text = looked_up(query)
         vector, notes = _vector(text, opened_store.model(), request.embedder)  # no snapshot is held meanwhile
+        found: Hits | list[dict[str, Any]]
         try:
-            return _hits(text, vector, notes, opened_store, request)
+            found = find(text, vector, notes, opened_store, request)
         except ConnectionLostError:  # its snapshot is gone, but nothing was returned yet, and a search changes nothing
-            return _hits(text, vector, notes, opened_store, request)
+            found = find(text, vector, notes, opened_store, request)
+        return found
+
+
+def _in_dialect(
+    text: str, vector: NDArray[np.float32] | None, _: list[str], store: Store, request: SearchRequest
+) -> list[dict[str, Any]]:
+    with store.reading(request.tenant) as reader:
+        query = prepared(text, reader)
+        chunks = ranked(reader, query, vector, request.filters, request.weights, _pool(request))[: request.limit]
+    records = ((one, one.found.record) for one in chunks)
+    return [
+        {"chunk": in_confluence(record, Place.restored(record)), "score": rounded(one.score)} for one, record in records
+    ]
 
 
 def _hits(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -36,6 +36,22 @@ STRATEGIES: Final[dict[str, Strategy]] = {
 }
 
 DEFAULT_STRATEGY: Final = "structure"
+OTHER_STRATEGY_NAMES: Final[Mapping[str, str]] = {
+    "FIXED_SIZE": "fixed",
+    "fixed-size": "fixed",
+    "FixedSizeChunkingStrategy": "fixed",
+    "SMART": "smart",
+    "LlmSmartChunkingStrategy": "smart",
+    "HIERARCHICAL": "hierarchical",
+    "HierarchicalChunkingStrategy": "hierarchical",
+    "by_heading": "heading",
+    "strategy_by_heading": "heading",
+    "sliding_window": "window",
+    "strategy_sliding_window": "window",
+    "SentenceTextSplitter": "sentence",
+    "SimpleTextSplitter": "simple",
+}
+"""Names that other systems have for strategies."""
 _BUILT_IN: Final = frozenset(map(type, STRATEGIES.values()))
 _KIND: Final = "strategies"
 Given = ParamSpec("Given")
@@ -62,8 +78,15 @@ def known_strategy(name: str) -> Strategy | None:
     if name in STRATEGIES:
         return STRATEGIES[name]
     if name not in plugins.names(_KIND):
-        return None
+        return STRATEGIES.get(OTHER_STRATEGY_NAMES.get(name, ""))
     return plugins.made(_KIND, name, lambda make, who: plugin_strategy(make(), who, name))
+
+
+def own_strategy_name(name: str) -> str:
+    """Return the name of a strategy, whatever another system calls it; a name that is not known stays as it is."""
+    if name in STRATEGIES or name not in OTHER_STRATEGY_NAMES or name in plugins.names(_KIND):
+        return name
+    return OTHER_STRATEGY_NAMES[name]
 
 
 def strategy_names() -> list[str]:

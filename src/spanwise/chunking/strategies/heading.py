@@ -21,6 +21,8 @@ from spanwise.options import TEMPLATES, Options, option
 class HeadingOptions(Options):
     """The options of `heading`."""
 
+    ignored = frozenset({"overlap"})
+
     max_tokens: int = option(600, "hard limit of a chunk, everything counted", low=16)
     target_tokens: int = option(400, "size at which a section that is too large is cut", low=1)
     template: str = option("breadcrumb", "what stands before the text for the embedder", choices=TEMPLATES)

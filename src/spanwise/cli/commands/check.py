@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         settings_of(in_force(layers))
     settings_for = SettingsByRecord(config, flags)
     source = Sources(arguments, config) if arguments.source else None
-    checker = Checker(settings_for, source.find if source else None, arguments.dialect)
+    checker = Checker(settings_for, source.find if source else None, arguments.dialect, measure=arguments.offsets)
     report = _JsonReport(0) if arguments.json else _Report(arguments.most)
     for item in _chunks_in(arguments.chunks, arguments.dialect):
         for finding in checker.findings(item):
@@ -161,7 +161,10 @@ class Sources:
             self._ids: dict[str, Path] = {}
             for file in self._files().files:
                 with suppress(SpanwiseError):  # what can't be read has no chunks
-                    self._ids[self._read(file).document_id] = Path(file)
+                    document = self._read(file)
+                    self._ids[document.document_id] = Path(file)
+                    if own := document.metadata.extra.get("id"):  # the dialect `notes` may name it so
+                        self._ids.setdefault(str(own), Path(file))
         return self._ids
 
     def _read(self, file: str) -> Document:

@@ -24,7 +24,7 @@ from spanwise.cli.progress import Progress
 from spanwise.cli.proposer_view import dry_run, show_report
 from spanwise.cli.terminal import counted, one_line, reason_counts
 from spanwise.errors import OptionError
-from spanwise.pipeline.files import LineEncoder
+from spanwise.pipeline.files import LineEncoder, shared_note_ids, with_shared_ids
 from spanwise.pipeline.jobs import Job, jobs_of, proposer_for, workers_for
 from spanwise.pipeline.process import process_all
 from spanwise.pipeline.settings import check_tokenizer, in_force, settings_of
@@ -70,8 +70,10 @@ def _chunk_all(
     progress.report_errors(*found.failed)
     with opened(arguments.output) as file:
         writer = writer_of(output_format, file, columns, arguments.lines)
-        encode = LineEncoder(columns.dialect, arguments.id_prefix, columns.fields)
-        for outcome in process_all(jobs, encode, workers_for(arguments.jobs, jobs), proposer, limits_of(arguments)):
+        shared = shared_note_ids(job.item for job in jobs) if columns.dialect == "notes" else {}
+        encode = LineEncoder(columns.dialect, arguments.id_prefix, columns.fields, frozenset(shared.values()))
+        outcomes = process_all(jobs, encode, workers_for(arguments.jobs, jobs), proposer, limits_of(arguments))
+        for outcome in with_shared_ids(outcomes, shared):
             if outcome.error:
                 progress.report_errors(outcome.error, file=outcome.name)
                 continue

@@ -23,7 +23,11 @@ def run(arguments: argparse.Namespace) -> None:
     query = arguments.query
     if query == "-":
         query = piped_bytes(8 * MOST_CHARACTERS).decode("utf-8", "replace")
-    hits = search(query, arguments.store, arguments.tenant, **_options(arguments, config, weights))
+    options = _options(arguments, config, weights)
+    if arguments.dialect is not None:
+        print_json({"hits": search(query, arguments.store, arguments.tenant, dialect=arguments.dialect, **options)})
+        return
+    hits = search(query, arguments.store, arguments.tenant, **options)
     if arguments.json:
         print_json({"hits": [hit.to_dict() for hit in hits]})
     else:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Collection
 from dataclasses import Field, fields
-from typing import Any
+from typing import Any, Final
 
 from spanwise import plugins
 from spanwise.chunking.plugin_strategy import PluginStrategy
-from spanwise.chunking.strategies import STRATEGIES, plugin_strategies, strategy_of
+from spanwise.chunking.strategies import OTHER_STRATEGY_NAMES, STRATEGIES, plugin_strategies, strategy_of
 from spanwise.chunking.strategy import Strategy
 from spanwise.cli.arguments import build_parser, settings_commands
 from spanwise.cli.parser import option_flag, own_flags
 from spanwise.cli.terminal import Screen, one_line, print_json, stderr_screen
 from spanwise.errors import PluginError
-from spanwise.options import options_schema, value_text
+from spanwise.options import options_schema, other_names, value_text
+
+_WIDTH: Final = 96
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -36,8 +39,25 @@ def run(arguments: argparse.Namespace) -> None:
             for item in fields(strategy.options)
         ]
         screen.table([("option", "default", "may be", "what it does"), *rows], wrapped=True, indent="  ")
+        if known_as := _other_names(name, strategy):
+            screen.line(_wrapped(known_as), "dim")
         screen.line()
     _report_unused(others, named)
+
+
+def _other_names(name: str, strategy: Strategy) -> str:
+    """Return in one line by what names other systems know a strategy and its options."""
+    named = [other for other, own in OTHER_STRATEGY_NAMES.items() if own == name]
+    options = [
+        f"{option_flag(item.name)} = {', '.join(others)}"
+        for item in fields(strategy.options)
+        if (others := other_names(item.name))
+    ]
+    return "; ".join(["other names: " + ", ".join(named)] * bool(named) + options)
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _report_unused(others: dict[str, Strategy | PluginError], named: dict[str, Strategy]) -> None:

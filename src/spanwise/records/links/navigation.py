@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ _ELEMENTS: Final = {
     "rule": "hr", "html": "div",
 }  # fmt: skip
 _FRAGMENT_LENGTH: Final = 100
+_STEP: Final = re.compile(r"([\w:.-]+)(?:\[(\d+)\])?")
 _NO_REFERENCE: Final[dict[str, Any]] = {}
 
 
@@ -31,11 +33,11 @@ def navigation_of(document: Document, block: Block, core: str, url: str | None) 
     """Return the location of the first core block in the source, and the link to it."""
     reference = block.source_ref or _NO_REFERENCE
     visible = _visible_text(document, block, core)
-    offset = reference.get("text_offset", block.start)
+    offset, stored = reference.get("text_offset", block.start), reference.get("storage_xpath")
     return {
         "url": url,
-        "xpath_start": reference.get("xpath"),
-        "css_selector_start": reference.get("css_selector"),
+        "xpath_start": reference.get("xpath", stored),
+        "css_selector_start": reference.get("css_selector", stored and _css(stored)),
         "text_offset_start": offset,
         "text_length": len(core),
         "highlight_metadata": {
@@ -44,6 +46,12 @@ def navigation_of(document: Document, block: Block, core: str, url: str | None) 
             "text_offset": offset,
         },
     }
+
+
+def _css(xpath: str) -> str:
+    """Return the CSS selector of an element of Confluence's storage format, from its XPath."""
+    steps = (_STEP.fullmatch(step) for step in xpath.strip("/").split("/"))
+    return " > ".join(f"{step[1].replace(':', chr(92) + ':')}:nth-of-type({step[2] or 1})" for step in steps if step)
 
 
 def _visible_text(document: Document, block: Block, core: str) -> str:
