@@ -51,13 +51,14 @@ def stored(
     model = Model(embedder.name, embedder.dimension) if embedder else None
     with store.writing(tenant, model) as writer:
         for document in documents:
-            records = [chunk.to_dict() for chunk in spanwise.chunk(document, strategy, **options)]
+            chunks = spanwise.chunk(document, strategy, **options)
+            records = [chunk.to_dict() for chunk in chunks]
             vectors = None
             if embedder and records:
                 made = quantized(embedder.embed([record["embedding_text"] for record in records]))
                 vectors = [row.tobytes() for row in made]
             language = document_language(document)
-            entries = entries_of(records, DialectContext(document, heading_levels=2), language, document.document_id)
+            entries = entries_of(records, DialectContext.of(chunks.run), language, document.document_id)
             if vectors:
                 made_of = zip(entries, vectors, strict=True)
                 entries = tuple(replace(entry, vector=one if entry.terms else None) for entry, one in made_of)

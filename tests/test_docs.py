@@ -134,7 +134,7 @@ def test_the_fields_of_a_hit_are_complete() -> None:
 
 
 def test_the_options_of_search_are_complete() -> None:
-    assert set(names("search.md", "in Python")) == {"tenant", *SearchOptions.__annotations__}
+    assert set(names("search.md", "in Python")) == {"tenant", "dialect", *SearchOptions.__annotations__}
 
 
 def test_snippets_for_other_stores_are_python() -> None:

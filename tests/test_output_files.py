@@ -119,7 +119,7 @@ BLOCKS = ["--core-tokens", "16", "--overlap-tokens", "40", "--overlap-next-token
 
 
 @pytest.mark.parametrize("arguments", [
-    ["--strategy", "blocks", *BLOCKS], ["--mix-code"], ["--min-tokens", "1"], ["--overlap-tokens", "200"],
+    ["--strategy", "blocks", *BLOCKS], ["--mix-code"], ["--overlap-tokens", "200"],
     ["--strategy", "sentence", "--overlap-ratio", "0.4", "--max-tokens", "100"],
     ["--strategy", "hierarchical", "--parent-tokens", "200", "--max-tokens", "64"],
 ])  # fmt: skip
@@ -129,6 +129,16 @@ def test_options_that_no_record_states_are_no_violation(arguments: list[str], ca
     assert main(["check", "x.jsonl", "--source", "docs"]) == 0, capsys.readouterr().out
     output = capsys.readouterr().out
     assert ("warning: promise" in output) is ("note: promises were judged by the defaults" in output)
+
+
+def test_short_chunks_of_another_minimum_name_the_option(capsys: Captured) -> None:
+    shutil.copy(DEMO / "handbook.en.md", "docs/c.md")
+    assert main(["chunk", "docs", "-o", "x.jsonl", "-q", "--min-tokens", "1"]) == 0
+    assert main(["check", "x.jsonl", "--source", "docs"]) == 1
+    violations = [line for line in capsys.readouterr().out.splitlines() if line.startswith("violation")]
+    assert violations
+    assert all("below min_tokens (120)" in line and "give --min-tokens" in line for line in violations)
+    assert main(["check", "x.jsonl", "--source", "docs", "--min-tokens", "1"]) == 0, capsys.readouterr().out
 
 
 def test_options_may_be_given_without_the_strategy(capsys: Captured) -> None:

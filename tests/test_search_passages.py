@@ -112,7 +112,8 @@ def test_all_chunks_together_are_the_document(strategy: str, text: str) -> None:
 
 def test_overlap_and_repeated_heads_are_not_repeated() -> None:
     rows = "\n".join(f"| row {number} | {number * 7} |" for number in range(40))
-    text = f"# T\n\n{'One sentence more. ' * 60}\n\n| a | b |\n|---|---|\n{rows}\n\nThe end of it."
+    prose = "\n\n".join(["One sentence more. " * 3 + "And another one, which is longer."] * 12)
+    text = f"# T\n\n{prose}\n\n| a | b |\n|---|---|\n{rows}\n\nThe end of it."
     document = note(text, "note")
     found = all_found(document, "structure", max_tokens=60, target_tokens=35, min_tokens=1, overlap_tokens=12)
     assert any(piece["role"] == "overlap_prev" for one in found for piece in one.record["pieces"])

@@ -61,6 +61,11 @@ def found(path: Path) -> dict[str, Any]:
     return answers
 
 
+def without_scores(answers: dict[str, Any]) -> dict[str, Any]:
+    """Return the answers alone: 0.1 did not search labels, so scores differ once its documents are read again."""
+    return {name: [hit[:2] for hit in hits] for name, hits in answers.items()}
+
+
 def version(path: Path) -> int:
     with closing(sqlite3.connect(path)) as connection:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
@@ -89,12 +94,14 @@ def test_the_first_write_brings_it_up_to_date(store: Path) -> None:
 
 def test_it_is_read_again_once_and_nothing_is_embedded(store: Path) -> None:
     answers, embedder = found(store), WordEmbedder()
+    assert not spanwise.search("rules", store)
     report = spanwise.index("docs", store, embedder=embedder)
     assert (report.changed, report.added, report.deleted) == (2, 0, 0)
     assert spanwise.index("docs", store, embedder=embedder).unchanged == 2
     acme = spanwise.index("acme", store, tenant="acme", strategy="hierarchical", embedder=embedder)
     assert (acme.changed, embedder.embedded) == (1, [])
-    assert found(store) == answers
+    assert without_scores(found(store)) == without_scores(answers)
+    assert [hit.file_path for hit in spanwise.search("rules", store)] == ["docs/travel.md"], "a label is found now"
     with closing(open_store(store)) as opened:
         assert opened.verify() == []
 
@@ -107,7 +114,7 @@ def test_readers_that_were_there_before_see_it_brought_up_to_date(store: Path) -
         assert reader.status()["schema"] == tables.VERSION
         assert len(list(reader.reading("").documents())) == 2
         assert reader.verify() == []
-    assert found(store) == answers
+    assert without_scores(found(store)) == without_scores(answers)
 
 
 @pytest.mark.parametrize(
@@ -122,14 +129,14 @@ def test_readers_that_were_there_before_see_it_brought_up_to_date(store: Path) -
     ],
 )
 def test_what_contradicts_itself_is_found_and_repaired(statement: str, store: Path) -> None:
-    answers = found(store)
+    answers = without_scores(found(store))
     executed(store, statement)
     with closing(open_store(store)) as opened:
         assert opened.verify()
     assert repair(str(store)).findings
     spanwise.index("docs", store, embedder=WordEmbedder())
     spanwise.index("acme", store, tenant="acme", strategy="hierarchical", embedder=WordEmbedder())
-    assert (found(store), version(store)) == (answers, tables.VERSION)
+    assert (without_scores(found(store)), version(store)) == (answers, tables.VERSION)
 
 
 def test_a_version_that_the_tables_deny_is_damage(store: Path) -> None:
