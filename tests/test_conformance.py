@@ -11,16 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 from acme_spanwise.embedder import LetterEmbedder
+from acme_spanwise.proposer import every
 from acme_spanwise.reader import IniReader
 from acme_spanwise.store import PickledStore
 from acme_spanwise.strategy import ByLines, ByShare
 from acme_spanwise.tokenizer import LetterTokenizer
+from numpy.typing import NDArray
 
 import spanwise
-from spanwise import Embedder, Reader, Store, Tokenizer
+from spanwise import Embedder, Reader, Store, Tokenizer, Window
 from spanwise.chunking.strategy import StrategyLike
 from spanwise.embedding import embedder_of
-from spanwise.testing import EmbedderTests, ReaderTests, StoreTests, StrategyTests, TokenizerTests
+from spanwise.testing import EmbedderTests, ProposerTests, ReaderTests, StoreTests, StrategyTests, TokenizerTests
 from spanwise.text.tokens import tokenizer_of
 
 
@@ -71,13 +73,19 @@ class TestOwnTokenizers(TokenizerTests):
 
 
 class TestLetterEmbedder(EmbedderTests):
-    """An embedder whose vectors are scaled by what is put around it."""
+    """An embedder whose vectors are not of length one."""
 
     @pytest.fixture
     def embedder(self) -> Embedder:
-        found = embedder_of(LetterEmbedder(""))
-        assert found is not None
-        return found
+        return LetterEmbedder("")
+
+
+class TestEvery(ProposerTests):
+    """A function that proposes every second line."""
+
+    @pytest.fixture
+    def proposer(self) -> Any:
+        return every("2")
 
 
 @pytest.mark.slow
@@ -148,10 +156,21 @@ def test_a_tokenizer_that_counts_otherwise_fails() -> None:
         TokenizerTests().test_ends_on_hostile_text(Wrong(), "digits")
 
 
-def test_an_embedder_of_long_vectors_fails() -> None:
+def test_an_embedder_of_zeros_fails() -> None:
+    class Zeros(LetterEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            return np.zeros((len(texts), self.dimension), np.float32)
+
+        def embed_query(self, text: str) -> NDArray[np.float32]:
+            return np.zeros(self.dimension, np.float32)
+
+    with pytest.raises(AssertionError, match="all vectors are zero"):
+        EmbedderTests().test_vectors_can_be_compared(Zeros(""))
+
+
+def test_a_proposer_of_wrong_numbers_fails() -> None:
     with pytest.raises(AssertionError):
-        EmbedderTests().test_vectors_have_length_one(LetterEmbedder(""))
-    assert np.linalg.norm(LetterEmbedder("").embed(["aa"])) == 2
+        ProposerTests().test_answers_are_line_numbers_that_ascend(lambda window: [0, 9], Window(("One.", "Two.")))
 
 
 @pytest.mark.process

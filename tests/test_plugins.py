@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,7 @@ import spanwise
 from plugging import Install
 from spanwise import ChunkPlan, Document, OptionError, PlannedCore, PluginError, UnreadableError, plugins
 from spanwise.chunking.pieces import OverlapChoices, RepeatedContext
+from spanwise.chunking.proposers import proposer_of
 from spanwise.chunking.strategies import STRATEGIES, plugin_strategies, strategy_names, strategy_of
 from spanwise.embedding import embedder_of
 from spanwise.readers import has_reader, input_formats, known_suffixes
@@ -594,3 +596,101 @@ def test_plain_options_are_declared_once() -> None:
     assert strategy_of(ByLines()).options is ByLinesOptions
     assert [*ByLinesOptions.__dataclass_fields__][-2:] == ["lines", "headings"]
     assert ByLinesOptions(lines=4).lines == 4  # type: ignore[call-arg]
+
+
+# ── what a stranger would try ────────────────────────────────────────────────────────────────────────────────────
+
+
+class TargetOnly(spanwise.Options):
+    """Sizes without a limit of their own."""
+
+    target_tokens: int = spanwise.option(100, "wanted size", low=1)
+    overlap_tokens: int = spanwise.option(10, "overlap", low=0)
+
+
+class NamedTarget(spanwise.Options):
+    """A size that is a name."""
+
+    target_tokens: str = spanwise.option("small", "wanted size", choices=("small", "large"))
+
+
+@pytest.mark.parametrize("given", [{}, {"target_tokens": 5}, {"overlap_tokens": 5}, {"max_tokens": 20}])
+def test_sizes_without_a_default_limit(given: dict[str, int]) -> None:
+    strategy = Planning(lambda task: [(0, len(task.text))])
+    strategy.options = TargetOnly  # type: ignore[assignment]
+    (chunk,) = spanwise.chunk("One. Two.", strategy, **given)  # type: ignore[call-overload]
+    assert (chunk.normalized_text, chunk.max_tokens) == ("One. Two.", given.get("max_tokens"))
+    strategy.options = NamedTarget  # type: ignore[assignment]
+    with pytest.raises(PluginError, match="option `target_tokens` that must be an integer"):
+        spanwise.chunk("One. Two.", strategy)
+
+
+@pytest.mark.parametrize("now", ["acme_spanwise.broken:Reader", None])
+def test_documents_of_a_lost_reader_stay(now: str | None, install: Install, tmp_path: Path) -> None:
+    docs, store = tmp_path / "docs", tmp_path / "s.db"
+    docs.mkdir()
+    (docs / "a.ini").write_text("[tea]\nwater = fresh\n")
+    (docs / "b.md").write_text("Milk.")
+    install("acme 1.0", {"readers": {"ini": "acme_spanwise.reader:IniReader"}})
+    assert spanwise.index(docs, store, embedder=None).added == 2
+    folder = Path(next(one for one in sys.path if "installed" in one))
+    os.rename(folder / "acme-1.0.dist-info", folder / "gone")  # noqa: PTH104 - a name that no distribution has
+    install("acme 2.0", {"readers": {"ini": now}} if now else {})
+    report = spanwise.index(docs, store, embedder=None)
+    assert (report.unchanged, report.deleted, report.failed) == (1, 0, 1)
+    (lost,) = [one for one in report.documents if one.status == "failed"]
+    assert "no reader takes its extension now" in str(lost.error)
+    assert ("acme 2.0" in str(lost.error)) is bool(now)
+    assert [hit.title for hit in spanwise.search("water", store)]
+    (docs / "a.ini").unlink()
+    assert spanwise.index(docs, store, embedder=None).deleted == 1
+
+
+def test_a_reader_with_a_built_in_name_takes_no_files(install: Install) -> None:
+    install("acme 1.0", {"readers": {"markdown": "acme_spanwise.reader:IniReader"}})
+    assert not has_reader("a.ini")
+
+
+def test_a_wrong_document_names_its_reader(tmp_path: Path) -> None:
+    class Beyond:
+        suffixes = (".x",)
+
+        def read(self, data: bytes, **metadata: Any) -> Document:
+            return Document("abc", (spanwise.Block("paragraph", 0, 30),))
+
+    (tmp_path / "a.x").write_text("abc")
+    with pytest.raises(PluginError, match=r"reader Beyond.*a\.x.*blocks.*must end inside the text"):
+        spanwise.read(tmp_path / "a.x", format=Beyond())
+    with pytest.raises(PluginError, match=r"reader Beyond.*is a class.*\n.*Beyond\(\)"):
+        spanwise.read(tmp_path / "a.x", format=Beyond)  # type: ignore[arg-type]
+
+
+def test_a_module_that_fails_is_loaded_once_and_prints_on_stderr(
+    install: Install, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "acme_spanwise_noisy.py").write_text("print('noise')\nraise SystemExit(3)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    install("noisy 1.0", {"strategies": {"noisy": "acme_spanwise_noisy:X"}})
+    for _ in range(3):
+        with pytest.raises(PluginError, match="SystemExit: 3"):
+            strategy_of("noisy")
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "noise\n")
+
+
+def test_wrong_answers_of_a_proposer_name_it() -> None:
+    def wrong(window: Any) -> list[int]:
+        return [0, -3]
+
+    with proposer_of(wrong) as proposer:
+        spanwise.chunk("One.\n\nTwo.", "smart", proposer=proposer)
+        (reason,) = proposer.report.reasons
+    assert reason == "the answer was wrong twice: proposer wrong: the numbers don't ascend"
+
+
+def test_some_chunks_are_chunks() -> None:
+    chunks = spanwise.chunk(TEXT, ByLines(), lines=1)
+    some = chunks[1:3]
+    assert some.to_arrow().to_pylist() == chunks.to_arrow().to_pylist()[1:3]
+    assert chunks[::-1].to_arrow().column("chunk_id").to_pylist()[0] == chunks[-1].chunk_id
+    assert [one.chunk_id for one in pickle.loads(pickle.dumps(some))] == [one.chunk_id for one in some]

@@ -136,7 +136,7 @@ def test_help_and_strategies_show_them(capsys: Captured) -> None:
     assert "by-lines (plug-in of acme-spanwise 1.2)\n  Cut after every few lines, wherever that is." in out
     assert re.search(r"--strategy-lines +3 +from 1 +lines of a chunk\n", out)
     assert "warning: `strategy acme-broken (acme-spanwise 1.2)` can't be loaded (ImportError" in err
-    assert "warning: plug-in of acme-spanwise 1.2 is not used: fixed is built in" in err
+    assert "warning: strategy fixed (acme-spanwise 1.2) is not used: fixed is built in" in err
     code, out, err = ran(capsys, "strategies", "by-share")
     assert (code, err) == (0, "")
     assert "--max-chars" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Container, Hashable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import lru_cache
@@ -25,6 +26,8 @@ OTHER_NAMES: Final[Mapping[str, str]] = {
 """Names that other systems have for options; all names are known in capitals as well."""
 _BY_LOWER: Final = {name.lower(): own for name, own in OTHER_NAMES.items()}
 _SIZES: Final = ("min_tokens", "target_tokens", "max_tokens", "parent_tokens")
+_COUNTED: Final = frozenset({*_SIZES, "core_tokens", "overlap_tokens", "overlap_next_tokens"})
+_NO_LIMIT: Final = sys.maxsize
 TEMPLATES: Final = ("plain", "tags", "breadcrumb")
 _JSON_TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
@@ -112,6 +115,8 @@ def declared(kind: type[Chosen]) -> type[Chosen]:
         if "kind" not in item.metadata:
             rule = "must be declared by `option`"
             raise OptionError(item.name, rule, hint=f'{item.name}: int = spanwise.option(40, "what it does", low=1)')
+        if item.name in _COUNTED and item.metadata["kind"] is not int:
+            raise OptionError(item.name, "must be an integer, as in all strategies", hint="give it another name")
     return kind
 
 
@@ -170,17 +175,18 @@ def _adapted_sizes(declared: Mapping[str, Field[Any]], given: Mapping[str, Any])
     if "target_tokens" in declared:
         low, goal, most, parent = (given.get(name) for name in _SIZES)
         if most is None:
-            most = max(min(default["max_tokens"], parent or default["max_tokens"]), low or 0, goal or 0)
-        goal = goal if goal is not None else max(min(default["target_tokens"], most), low or 0)
-        low = low if low is not None else min(default.get("min_tokens", 0), goal)
-        parent = parent if parent is not None else max(default.get("parent_tokens", 0), most)
+            unset = default["max_tokens"] or _NO_LIMIT
+            most = max(min(unset, parent or unset), low or 0, goal or 0)
+        goal = goal if goal is not None else max(min(default["target_tokens"] or most, most), low or 0)
+        low = low if low is not None else min(default.get("min_tokens") or 0, goal)
+        parent = parent if parent is not None else max(default.get("parent_tokens") or 0, most)
         fitted = zip(_SIZES, (low, goal, most, parent), strict=True)
-        sizes = {name: size for name, size in fitted if name in declared}
+        sizes = {name: None if size == _NO_LIMIT else size for name, size in fitted if name in declared}
     if "overlap_tokens" in declared:
-        most = sizes.get("max_tokens") or given.get("max_tokens") or default["max_tokens"]
+        most = sizes.get("max_tokens") or given.get("max_tokens") or default["max_tokens"] or _NO_LIMIT
         _check_limit(given, most)
         overlap = given.get("overlap_tokens")
-        sizes["overlap_tokens"] = overlap if overlap is not None else min(default["overlap_tokens"], most // 2)
+        sizes["overlap_tokens"] = overlap if overlap is not None else min(default["overlap_tokens"] or 0, most // 2)
     return sizes
 
 

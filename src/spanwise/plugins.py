@@ -5,10 +5,11 @@ Every process finds them by itself, so a name is all that is sent to a worker. A
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 
 from spanwise.errors import MissingExtraError, PluginError, SpanwiseError
 
@@ -23,6 +24,7 @@ GROUPS: Final = {
 
 _made: Final[dict[object, Any]] = {}
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @cache
@@ -64,22 +66,38 @@ def made(group: str, name: str, make: Callable[[Any, str], T]) -> T:
     return found
 
 
-def once(make: Callable[[], T]) -> T:
+def once(make: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """Return what a function makes of the installed plug-ins, made once a process."""
-    if make not in _made:
-        _made[make] = make()
-    found: T = _made[make]
+    if (make, given) not in _made:
+        _made[make, given] = make(*given, **named)
+    found: T = _made[make, given]
     return found
 
 
 def load(group: str, name: str) -> Any:
-    """Return the value of an entry point; raise PluginError if it can't be loaded, or if two packages offer it."""
+    """Return the value of an entry point; raise PluginError if it can't be loaded, or if two packages offer it.
+
+    One that failed is not tried again in this process. What its module prints goes to stderr: stdout is for records.
+    """
+    key = ("load", group, name)
+    if key not in _made:
+        try:
+            _made[key] = _loaded(group, name)
+        except SpanwiseError as error:
+            _made[key] = error
+    if isinstance(_made[key], SpanwiseError):
+        raise _made[key]
+    return _made[key]
+
+
+def _loaded(group: str, name: str) -> Any:
     entries, who = _entry_points(group).get(name, []), label(group, name)
     if len(entries) != 1:
         rule = "is offered by two packages" if entries else "is not installed"
         raise PluginError(who, rule, hint="uninstall one of them" if entries else None)
     try:
-        return entries[0].load()
+        with redirect_stdout(sys.stderr):
+            return entries[0].load()
     except MissingExtraError:
         raise
     except (Exception, SystemExit) as error:

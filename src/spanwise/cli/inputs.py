@@ -15,7 +15,7 @@ from typing import Any, Final, TypedDict
 from spanwise.cli.env_file import env_layer
 from spanwise.cli.parser import OPTION
 from spanwise.cli.progress import Progress
-from spanwise.cli.terminal import reason_counts
+from spanwise.cli.terminal import Screen, one_line, reason_counts
 from spanwise.errors import OptionError, UnreadableError
 from spanwise.opening import read_to_end
 from spanwise.pipeline.guard import Limits
@@ -28,8 +28,8 @@ from spanwise.pipeline.settings import (
     plan_layer,
     tenants_plan,
 )
-from spanwise.readers import ReadOptions, has_reader, known_suffixes, missing_extra, piped_format
-from spanwise.sources.folder import FoundFiles, find_files
+from spanwise.readers import ReadOptions, broken_readers, has_reader, known_suffixes, missing_extra, piped_format
+from spanwise.sources.folder import FoundFiles, find_files, without_reader
 from spanwise.sources.ignoring import Patterns
 from spanwise.sources.item import SourceItem
 
@@ -194,6 +194,14 @@ def check_asked(arguments: argparse.Namespace, jobs: Sequence[Job]) -> None:
     if arguments.proposer and jobs and not any(job.asks_model for job in jobs):
         rule = f"is not for the strategy {jobs[0].settings.strategy_name}"
         raise OptionError("--proposer", rule, hint="it is one of smart")
+
+
+def show_left_out(screen: Screen, found: FoundFiles) -> None:
+    """Show how many files were passed over; if some have no reader, also which readers can't be loaded."""
+    if found.passed_over:
+        screen.line(one_line(f"left out: {reason_counts(found.passed_over)}"), "dim")
+    for reason in broken_readers() if without_reader(found.passed) else ():
+        screen.labelled("warning", one_line(reason))
 
 
 def no_documents(paths: Sequence[str], found: FoundFiles) -> int:

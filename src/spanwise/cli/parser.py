@@ -22,6 +22,7 @@ from spanwise.readers import INPUTS
 _WIDTH: Final = 96
 _NAMED: Final = ("max_tokens", "target_tokens", "min_tokens", "overlap_tokens")
 _LIMITS: Final = Limits()
+_PLUGIN_FLAGS: Final = {"tokenizer": "tokenizers", "embedder": "embedders", "store": "stores"}
 KEEP_ALL: Final = "keep what is not the main content of a web page"
 OPTION: Final = "option "
 """Begins the names under which the options of strategies are parsed: they may be those of other arguments."""
@@ -188,6 +189,9 @@ def add_plugins(commands: Sequence[Parser]) -> None:
     for command in commands:
         if command.strategy is not None and names:
             command.strategy.help = ", ".join([f"{command.strategy.help}", *names])
+        for action in command._actions:
+            if (group := _PLUGIN_FLAGS.get(action.dest)) and (others := plugins.names(group)):
+                action.help = f"{action.help}; plug-ins: {', '.join(others)}"
         for name, items in declarations().items():
             if name not in declared_options() or len(items) > 1:
                 _add_option(command, option_flag(name, taken), items)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
@@ -22,7 +22,7 @@ from spanwise.pipeline.guard import Limits, checked_limits
 from spanwise.pipeline.jobs import NO_CALLS, Job, checked_workers, proposer_for
 from spanwise.pipeline.process import DEFAULT_LIMITS, Outcome, process_all
 from spanwise.pipeline.settings import settings_from
-from spanwise.readers import has_reader
+from spanwise.readers import has_reader, lost_reader
 from spanwise.sources.item import FileItem, SourceItem
 from spanwise.sources.listing import Listing, Source
 from spanwise.stores import Store, StoreWriter, opened, store_files
@@ -114,7 +114,7 @@ def index(
             if asked is None and any(job.asks_model for job in plan.jobs):
                 asked = stack.enter_context(proposer_for(plan.jobs))  # one for the run, so that its limits hold
             reports += run.write(plan, workers, asked, limits)
-        reports += run.remove(listing.paths, [error.subject for error in listing.failed])
+        reports += run.remove(listing.paths, [error.subject for error in listing.failed], listing.without_reader)
     return _report(reports, dict(listing.passed_over))
 
 
@@ -185,9 +185,19 @@ class IndexRun:
         """Return the stored documents whose files lay in `paths` and are gone; `unseen` couldn't be listed."""
         return gone(self._known.values(), paths, self._locations, unseen)
 
-    def remove(self, paths: Iterable[str], unseen: Iterable[str]) -> Iterator[DocumentReport]:
-        """Remove the documents whose files are gone, and yield a report on each."""
-        return self._writer.remove(self.gone(paths, unseen))
+    def remove(
+        self, paths: Iterable[str], unseen: Iterable[str], without_reader: Container[str] = ()
+    ) -> Iterator[DocumentReport]:
+        """Remove the documents whose files are gone, and yield a report on each.
+
+        Files `without_reader` are there, and were read once: their documents stay, and count as failed.
+        """
+        lost = self.gone(paths, unseen)
+        for one in lost:
+            if one.location in without_reader:
+                error = lost_reader(str(one.file_path or one.location))
+                yield DocumentReport(one.document_id, "failed", one.chunks, file=one.file_path, error=error)
+        yield from self._writer.remove([one for one in lost if one.location not in without_reader])
 
     def _named(self, job: Job) -> tuple[Job, DocumentState | None]:
         """Return a job with its name in the store, and what the store knows of the document."""

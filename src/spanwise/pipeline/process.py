@@ -38,7 +38,7 @@ _LOST: Final = {
 _LOST_HINTS: Final = {
     TIME: "leave it out, or allow more: --file-timeout SECONDS",
     MEMORY: "leave it out, or allow more: --file-memory MB",
-    CRASH: "it is damaged, or its reader has a fault: leave it out",
+    CRASH: "it is damaged, or the reader, strategy or tokenizer has a fault: leave it out",
 }
 
 T = TypeVar("T")

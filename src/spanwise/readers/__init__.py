@@ -20,12 +20,12 @@ from spanwise.readers.pages import read_paged
 from spanwise.readers.plain import read_plain
 from spanwise.readers.plugin_reader import (
     Reader,
-    broken_readers,
     identity,
     plugin_formats,
     plugin_origin,
     plugin_reader,
     plugin_suffixes,
+    unloaded_readers,
 )
 
 
@@ -149,12 +149,12 @@ def _format_of(name: str, suffix: str, data: bytes) -> str:
 def has_reader(path: str) -> bool:
     """Whether a file's extension is one that a reader takes; a plug-in may be one."""
     suffix = PurePath(path).suffix.lower()
-    return suffix in EXTENSIONS or suffix in plugin_suffixes()
+    return suffix in EXTENSIONS or suffix in plugin_suffixes(INPUTS)
 
 
 def _plugin_format(name: str, suffix: str) -> str:
     """Return the name of the plug-in that takes an extension; raise UnreadableError if none does, or several."""
-    found = plugin_suffixes().get(suffix, ())
+    found = plugin_suffixes(INPUTS).get(suffix, ())
     if not found:
         raise _unknown_extension(name)
     if len(found) > 1:
@@ -164,7 +164,7 @@ def _plugin_format(name: str, suffix: str) -> str:
 
 def known_suffixes() -> list[str]:
     """Return the extensions that readers take."""
-    return sorted({*filter(None, EXTENSIONS), *plugin_suffixes()})
+    return sorted({*filter(None, EXTENSIONS), *plugin_suffixes(INPUTS)})
 
 
 def input_formats() -> tuple[str, ...]:
@@ -176,7 +176,7 @@ def reader_origin(name: str, format: str | Reader | None) -> str:
     """Return the package and version of the plug-in that reads a file; "" if none does."""
     suffix = PurePath(name).suffix.lower()
     is_built_in = suffix in EXTENSIONS if format is None else format in INPUTS
-    return "" if is_built_in else plugin_origin(suffix, format)
+    return "" if is_built_in else plugin_origin(suffix, format, INPUTS)
 
 
 def missing_extra(name: str, format: str | Reader | None = None) -> MissingExtraError | None:
@@ -191,6 +191,19 @@ def missing_extra(name: str, format: str | Reader | None = None) -> MissingExtra
 def piped_format(data: bytes) -> str:
     """Return the format of bytes without a name: a PDF is recognised by its first bytes, all else is Markdown."""
     return "pdf" if data.startswith(_PDF) else "markdown"
+
+
+def broken_readers() -> list[str]:
+    """Return why readers of plug-ins can't be loaded."""
+    return unloaded_readers(INPUTS)
+
+
+def lost_reader(name: str) -> UnreadableError:
+    """Return the error for a file that was read once, and that no reader takes now."""
+    broken = "; ".join(broken_readers())
+    mend = f"mend its reader ({broken})" if broken else "install its reader"
+    hint = f"it stays in the store; {mend}, or delete it there"
+    return UnreadableError(name, "was indexed, and no reader takes its extension now", hint=hint)
 
 
 def _unknown_extension(name: str) -> UnreadableError:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from spanwise import plugins
 from spanwise.documents.document import Document, Metadata, derived_document_id
-from spanwise.errors import OptionError, PluginError, SpanwiseError
+from spanwise.errors import DocumentError, OptionError, PluginError, SpanwiseError
 from spanwise.plugins import calling
 
 _KIND: Final = "readers"
@@ -41,7 +41,11 @@ class PluginReader(NamedTuple):
         """Read the bytes of a file, and fill in what is known of it."""
         given = {key: value for key, value in metadata.items() if value is not None}
         with calling(self.who, name):
-            found = self.inner.read(data, **given)
+            try:
+                found = self.inner.read(data, **given)
+            except DocumentError as error:
+                rule = f"made no document of {name}: `{error.subject}` {error.rule}"
+                raise PluginError(self.who, rule, value=error.value, hint=error.hint) from error
             if not isinstance(found, Document):
                 raise PluginError(self.who, f"must return a Document for {name}", value=type(found).__name__)
         return _completed(found, self.name, given)
@@ -66,7 +70,8 @@ def identity(known: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str,
 def plugin_reader(format: object, built_in: Collection[str]) -> PluginReader | None:
     """Return the reader that a format names or is; None for a built-in format, and for one that nobody knows."""
     if not isinstance(format, str):
-        return _reader(format, type(format).__name__, f"reader {type(format).__name__}") if format else None
+        name = format.__name__ if isinstance(format, type) else type(format).__name__
+        return _reader(format, name, f"reader {name}") if format else None
     return _named(format) if format not in built_in and format in plugins.names(_KIND) else None
 
 
@@ -76,6 +81,8 @@ def _named(name: str) -> PluginReader:
 
 def _reader(inner: Any, name: str, who: str) -> PluginReader:
     """Raise OptionError for an object that is no reader, PluginError for one that lacks something."""
+    if isinstance(inner, type):
+        raise PluginError(who, "is a class, and an object is needed", hint=f"try {inner.__name__}()")
     if not callable(getattr(inner, "read", None)):
         rule = "must be a name, or an object with `read(data, **metadata)`"
         raise OptionError("format", rule, value=inner, hint="try markdown")
@@ -93,23 +100,23 @@ def plugin_formats(built_in: Collection[str]) -> list[str]:
     return [name for name in plugins.names(_KIND) if name not in built_in]
 
 
-def plugin_suffixes() -> dict[str, tuple[str, ...]]:
+def plugin_suffixes(built_in: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Return for each extension the plug-ins that take it; one that can't be loaded takes none."""
-    return plugins.once(_suffixes)
+    return plugins.once(_suffixes, built_in)
 
 
-def _suffixes() -> dict[str, tuple[str, ...]]:
+def _suffixes(built_in: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for name, reader in plugins.once(_loaded).items():
+    for name, reader in plugins.once(_loaded, built_in).items():
         for suffix in reader.suffixes if isinstance(reader, PluginReader) else ():
             found[suffix] = (*found.get(suffix, ()), name)
     return found
 
 
-def _loaded() -> dict[str, PluginReader | SpanwiseError]:
+def _loaded(built_in: tuple[str, ...]) -> dict[str, PluginReader | SpanwiseError]:
     """Return the readers of all plug-ins; in place of one that can't be loaded, the error."""
     found: dict[str, PluginReader | SpanwiseError] = {}
-    for name in plugins.names(_KIND):
+    for name in plugin_formats(built_in):
         try:
             found[name] = _named(name)
         except SpanwiseError as error:
@@ -117,15 +124,15 @@ def _loaded() -> dict[str, PluginReader | SpanwiseError]:
     return found
 
 
-def broken_readers() -> list[str]:
+def unloaded_readers(built_in: tuple[str, ...]) -> list[str]:
     """Return why plug-ins can't be loaded."""
-    found = plugins.once(_loaded).values()
+    found = plugins.once(_loaded, built_in).values()
     return [f"{error.subject} {error.rule}" for error in found if isinstance(error, SpanwiseError)]
 
 
-def plugin_origin(suffix: str, format: object) -> str:
+def plugin_origin(suffix: str, format: object, built_in: tuple[str, ...]) -> str:
     """Return the package and version of the plug-in that reads a file of this extension or format; "" if none does."""
     if not isinstance(format, str | None):
         return type(format).__qualname__
-    names = plugin_suffixes().get(suffix, ()) if format is None else (format,)
+    names = plugin_suffixes(built_in).get(suffix, ()) if format is None else (format,)
     return ", ".join(plugins.origin(_KIND, name) for name in names)

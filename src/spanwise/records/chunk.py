@@ -5,7 +5,8 @@ A chunk is a list of ranges, never a copied string: its texts are put together o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from spanwise.chunking.pieces import Piece, SettledChunk, core_pieces, rendered
 from spanwise.documents.document import Block, Document, Metadata
@@ -264,19 +265,37 @@ class Chunks(tuple[Chunk, ...]):
 
     run: Run
 
-    def __new__(cls, run: Run) -> Chunks:
-        """Create a view of every settled chunk of a run."""
-        chunks = super().__new__(cls, [Chunk(run, index) for index in range(len(run.settled))])
+    def __new__(cls, run: Run, numbers: Iterable[int] | None = None) -> Chunks:
+        """Create a view of the settled chunks of a run, or of those with the given numbers."""
+        chosen = range(len(run.settled)) if numbers is None else numbers
+        chunks = super().__new__(cls, [Chunk(run, index) for index in chosen])
         chunks.run = run
         return chunks
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as the run."""
-        return Chunks, (self.run,)
+        return Chunks, (self.run, None if self._is_whole else [chunk.chunk_index for chunk in self])
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> Chunk: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> Chunks: ...
+
+    def __getitem__(self, key: SupportsIndex | slice) -> Chunk | Chunks:
+        """Return a chunk, or some of the chunks."""
+        if isinstance(key, slice):
+            return Chunks(self.run, [chunk.chunk_index for chunk in super().__getitem__(key)])
+        return super().__getitem__(key)
+
+    @property
+    def _is_whole(self) -> bool:
+        return [chunk.chunk_index for chunk in self] == list(range(len(self.run.settled)))
 
     def to_arrow(self) -> pyarrow.Table:
         """Return the records as an Arrow table; its columns are the same for all chunks, and for none."""
-        return table_of(records_of(self.run), record_schema(self.run.offsets))
+        records = records_of(self.run) if self._is_whole else (chunk.to_dict() for chunk in self)
+        return table_of(records, record_schema(self.run.offsets))
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the records as a pandas frame."""

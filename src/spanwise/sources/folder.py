@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -26,6 +26,7 @@ NO_FILE: Final = "no ordinary file"
 LEAVING: Final = "link that leaves the folder"
 LINKED_FOLDER: Final = "linked folder"
 LINKED_TWICE: Final = "another name of a file"
+NO_READER: Final = "no reader for"
 _LONGEST_SUFFIX: Final = 12  # characters; a longer one says nothing
 
 
@@ -318,10 +319,15 @@ def _ruled_out(name: str, path: str, is_folder: bool, rules: Sequence[Rules], to
     return None
 
 
+def without_reader(passed: Mapping[str, str]) -> frozenset[str]:
+    """Return the places of files that were passed over because no reader takes them."""
+    return frozenset(own for own, reason in passed.items() if reason.startswith(NO_READER))
+
+
 def _no_reader(name: str) -> str:
     suffix = PurePath(name).suffix
     usual = len(suffix) <= _LONGEST_SUFFIX and suffix[1:].isascii() and suffix[1:].isalnum()
-    return f"no reader for {suffix}" if usual else "no reader for its extension"
+    return f"{NO_READER} {suffix if usual else 'its extension'}"
 
 
 def _target(path: str, own: str) -> tuple[str, int]:

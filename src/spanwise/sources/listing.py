@@ -9,7 +9,7 @@ from typing import Final
 
 from spanwise.documents.document import Document
 from spanwise.errors import OptionError, UnreadableError
-from spanwise.sources.folder import LINKED_TWICE, OF_STORE, find_files
+from spanwise.sources.folder import LINKED_TWICE, OF_STORE, find_files, without_reader
 from spanwise.sources.item import SourceItem
 
 Source = str | os.PathLike[str] | Document | SourceItem
@@ -47,6 +47,11 @@ class Listing:
     def passed_over(self) -> Counter[str]:
         """How many files were passed over, by reason."""
         return Counter(reason for own, reason in self._passed.items() if own not in self._taken)
+
+    @property
+    def without_reader(self) -> frozenset[str]:
+        """The places of files that no reader takes."""
+        return without_reader(self._passed) - self._taken
 
     def __iter__(self) -> Iterator[SourceItem]:
         """Yield the items in the order of the sources; a file that is given twice comes once."""

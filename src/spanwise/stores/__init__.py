@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _KIND: Final = "stores"
-_SERVERS: Final = ("postgresql", "postgres")
+SERVERS: Final = ("postgresql", "postgres")
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 
@@ -122,10 +122,11 @@ class Store(Protocol):
 def open_store(address: str | os.PathLike[str], *, create: bool = False) -> Store:
     """Open a store by its path or its address: `postgresql://…`, or the scheme of a plug-in."""
     if not isinstance(address, str | os.PathLike):
-        raise OptionError("store", "must be a path or an address", value=type(address).__name__)
+        raise OptionError("store", "must be a path, an address, or an object with the methods of spanwise.Store",
+                          value=type(address).__name__)  # fmt: skip
     where = os.fspath(address)
     scheme, sign, _ = where.partition("://")
-    if sign and scheme in _SERVERS:
+    if sign and scheme in SERVERS:
         from spanwise.stores.postgres import open_postgres
 
         return open_postgres(where, create=create)
@@ -142,7 +143,7 @@ def _plugin(scheme: str, address: str, *, create: bool) -> Store:
 
     known = plugins.names(_KIND)
     if scheme not in known:
-        hint = did_you_mean(scheme, [*_SERVERS, *known])
+        hint = did_you_mean(scheme, [*SERVERS, *known])
         raise OptionError("store", "has an address of a kind that no store has", value=address, hint=hint)
     make, who = plugins.load(_KIND, scheme), plugins.label(_KIND, scheme)
     with plugins.calling(who, address):

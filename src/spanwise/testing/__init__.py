@@ -20,18 +20,21 @@ if TYPE_CHECKING:
     from spanwise.testing.embedder_tests import EmbedderTests
     from spanwise.testing.laws import broken_laws
     from spanwise.testing.memory_store import MemoryStore
+    from spanwise.testing.proposer_tests import ProposerTests
     from spanwise.testing.reader_tests import ReaderTests
     from spanwise.testing.store_tests import StoreTests
     from spanwise.testing.strategy_tests import StrategyTests
     from spanwise.testing.tokenizer_tests import TokenizerTests
 
 __all__ = [
-    "EmbedderTests", "MemoryStore", "ReaderTests", "StoreTests", "StrategyTests", "TokenizerTests", "broken_laws",
+    "EmbedderTests", "MemoryStore", "ProposerTests", "ReaderTests", "StoreTests", "StrategyTests", "TokenizerTests",
+    "broken_laws",
 ]  # fmt: skip
 
 _HOMES = {
     "EmbedderTests": "embedder_tests",
     "MemoryStore": "memory_store",
+    "ProposerTests": "proposer_tests",
     "ReaderTests": "reader_tests",
     "StoreTests": "store_tests",
     "StrategyTests": "strategy_tests",

@@ -237,6 +237,10 @@ class MemoryStore:
         self._model = model or self._model
         if not sources:
             del self._tenants[tenant]
+        self.committed()
+
+    def committed(self) -> None:
+        """Do nothing; a subclass may write what `__getstate__` returns to a place that lasts."""
 
     def next_key(self) -> int:
         """Return a key that no chunk ever had."""

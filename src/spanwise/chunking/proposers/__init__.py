@@ -27,7 +27,7 @@ from spanwise.chunking.proposers.prompt import messages_of
 from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS, SmartOptions, SmartStrategy
 from spanwise.chunking.strategy import Question
 from spanwise.chunking.task import ChunkingTask
-from spanwise.errors import OptionError, did_you_mean
+from spanwise.errors import OptionError, PluginError, did_you_mean
 from spanwise.options import options_of
 from spanwise.text.tokens import Tokenizer
 
@@ -162,9 +162,10 @@ class FunctionProposer(Proposer):
             self._report.calls += 1
             with plugins.calling(self._who):
                 starts: object = self._propose(window)
-            if not fault_of(starts, len(window.lines)):
+            fault = fault_of(starts, len(window.lines))
+            if not fault:
                 return Proposal(tuple(starts))  # type: ignore[arg-type]
-        self._report.fell_back(WRONG_ANSWER)
+        self._report.fell_back(f"{WRONG_ANSWER}: {self._who}: {fault}")
         return Proposal(failure=WRONG_ANSWER)
 
 
@@ -175,7 +176,10 @@ def proposer_of(wanted: Proposer | Propose | str) -> Proposer:
         name, _, model = wanted.partition(":")
         make, who = plugins.load(_KIND, name), plugins.label(_KIND, name)
         with plugins.calling(who):
-            return _proposer(make(model), who)
+            if callable(found := make(model)) or isinstance(found, Proposer):
+                return _proposer(found, who)
+        rule = "must return a spanwise.Proposer, or a function from a window to numbers"
+        raise PluginError(who, rule, value=type(found).__name__)
     return _proposer(wanted, f"proposer {getattr(wanted, '__name__', type(wanted).__name__)}")
 
 

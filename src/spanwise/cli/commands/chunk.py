@@ -18,11 +18,12 @@ from spanwise.cli.inputs import (
     piped_item,
     reading_of,
     refuse_to_overwrite,
+    show_left_out,
 )
 from spanwise.cli.output import format_of, on_screen, writer_of
 from spanwise.cli.progress import Progress
 from spanwise.cli.proposer_view import dry_run, show_report
-from spanwise.cli.terminal import counted, one_line, reason_counts
+from spanwise.cli.terminal import counted
 from spanwise.errors import OptionError
 from spanwise.pipeline.files import LineEncoder, shared_note_ids, with_shared_ids
 from spanwise.pipeline.jobs import Job, jobs_of, proposer_for, workers_for
@@ -106,7 +107,6 @@ def _sum_up(progress: Progress, found: FoundFiles, *, legend: bool) -> None:
     left_out = f"{found.passed_over.total():,} left out, {progress.failed:,} failed"
     counts = screen.painted(f"{counted(progress.documents, 'document')} read, {chunks}, {left_out}", "strong")
     screen.line(f"{counts} ({progress.size / 1e6:.1f} MB in {progress.seconds:.1f} s)")
-    if found.passed_over:
-        screen.line(one_line(f"left out: {reason_counts(found.passed_over)}"), "dim")
+    show_left_out(screen, found)
     if legend:
         screen.line(LEGEND, "dim")

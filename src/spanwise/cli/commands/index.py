@@ -21,17 +21,18 @@ from spanwise.cli.inputs import (
     limits_of,
     no_documents,
     reading_of,
+    show_left_out,
 )
 from spanwise.cli.progress import Stages
 from spanwise.cli.proposer_view import show_report
-from spanwise.cli.terminal import Screen, counted, one_line, print_json_lines, reason_counts
+from spanwise.cli.terminal import Screen, counted, print_json_lines
 from spanwise.embedding import Embedder
 from spanwise.errors import OptionError
 from spanwise.indexing.index import IndexRun, embedder_for, without_calls
 from spanwise.indexing.writer import DocumentReport, MissingStore
 from spanwise.pipeline.jobs import Job, jobs_of, proposer_for, workers_for
 from spanwise.pipeline.settings import Layer
-from spanwise.sources.folder import OF_STORE, FoundFiles
+from spanwise.sources.folder import OF_STORE, FoundFiles, without_reader
 from spanwise.stores import StoreWriter, open_store, store_files
 from spanwise.stores.values import DEFAULT_TENANT, Model
 from spanwise.text.terms import check_installed
@@ -108,7 +109,8 @@ def _index(
     with proposer_for(plan.jobs) as proposer:
         workers = workers_for(arguments.jobs, plan.jobs)
         reports = chain(
-            index_run.write(plan, workers, proposer, limits_of(arguments)), index_run.remove(arguments.paths, unseen)
+            index_run.write(plan, workers, proposer, limits_of(arguments)),
+            index_run.remove(arguments.paths, unseen, without_reader(found.passed)),
         )
         progress.report_errors(*found.failed)
         documents, chunks = _reported(reports, progress, as_json=arguments.json)
@@ -116,8 +118,7 @@ def _index(
     progress.finish()
     if not arguments.quiet and not arguments.json:
         _sum_up(documents, chunks, progress, embedding=embedder is not None, dry=arguments.dry_run)
-        if found.passed_over:
-            progress.screen.line(one_line(f"left out: {reason_counts(found.passed_over)}"), "dim")
+        show_left_out(progress.screen, found)
         if proposer is not None and not arguments.dry_run:
             show_report(progress.screen, proposer)
     return 1 if documents["failed"] else 0

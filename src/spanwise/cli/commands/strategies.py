@@ -16,10 +16,17 @@ from spanwise.chunking.strategy import Strategy
 from spanwise.cli.arguments import build_parser, settings_commands
 from spanwise.cli.parser import option_flag, own_flags
 from spanwise.cli.terminal import Screen, one_line, print_json, stderr_screen
+from spanwise.embedding import EMBEDDERS
 from spanwise.errors import PluginError
 from spanwise.options import options_schema, other_names, value_text
+from spanwise.readers import INPUTS
+from spanwise.stores import SERVERS
+from spanwise.text.tokens import TOKENIZERS
 
 _WIDTH: Final = 96
+_BUILT_IN: Final[dict[str, Collection[str]]] = {
+    "strategies": STRATEGIES, "readers": INPUTS, "tokenizers": TOKENIZERS, "embedders": EMBEDDERS, "stores": SERVERS,
+}  # fmt: skip
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -66,9 +73,9 @@ def _report_unused(others: dict[str, Strategy | PluginError], named: dict[str, S
     for error in others.values():
         if isinstance(error, PluginError):
             screen.labelled("warning", one_line(str(error).replace("\nhint: ", "; hint: ")))
-    for name in plugins.names("strategies") if not named else ():
-        if name in STRATEGIES:
-            screen.labelled("warning", f"{_origin(name)} is not used: {name} is built in")
+    for group, names in _BUILT_IN.items() if not named else ():
+        for name in set(names) & set(plugins.names(group)):
+            screen.labelled("warning", one_line(f"{plugins.label(group, name)} is not used: {name} is built in"))
 
 
 def _origin(name: str) -> str:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import spanwise
 from spanwise.testing import MemoryStore
@@ -23,9 +20,8 @@ class PickledStore(MemoryStore):
         elif not create:
             raise spanwise.StoreError(address, "doesn't exist")
 
-    @contextmanager
-    def writing(self, tenant: str, model: Any, wait: float = 10.0) -> Iterator[Any]:
-        """Write the file when the writer has ended."""
-        with super().writing(tenant, model, wait) as writer:
-            yield writer
-            self._path.write_bytes(pickle.dumps(self.__getstate__()))
+    def committed(self) -> None:
+        """Write the file anew after every commit."""
+        new = self._path.with_suffix(".new")
+        new.write_bytes(pickle.dumps(self.__getstate__()))
+        new.replace(self._path)
