@@ -169,7 +169,7 @@ def test_a_budget_is_never_passed(tokenizer: str, text: str, chosen: Any, budget
 def test_what_is_cut_keeps_the_sentences_that_answer() -> None:
     filler = "This sentence says nothing of interest. " * 20
     document = note(f"# H\n\n{filler}The zebra sleeps here. {filler}", "note")
-    hits = spanwise.search("zebra", stored([document]), budget=30)
+    hits = spanwise.search("zebra", stored([document]), budget=30, unit="passage")
     assert len(hits) == 1
     assert hits[0].truncated
     assert "The zebra sleeps here." in hits[0].normalized_text
@@ -181,7 +181,7 @@ def test_what_is_cut_keeps_the_sentences_that_answer() -> None:
 def test_of_a_sentence_that_is_too_long_the_part_that_answers_is_kept() -> None:
     filler = " ".join(f"item{number}," for number in range(60))
     document = note(f"# H\n\nShort and beside the point. {filler} the zebra sleeps, {filler} and so on.", "note")
-    (hit,) = spanwise.search("zebra", stored([document]), budget=40)
+    (hit,) = spanwise.search("zebra", stored([document]), budget=40, unit="passage")
     assert hit.truncated
     assert "zebra" in hit.normalized_text
     assert hit.normalized_text == document.text[hit.char_start : hit.char_end]

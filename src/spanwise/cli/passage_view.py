@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Final
 
 from spanwise.cli.terminal import Screen, columns, fitted_path, flowing_lines, one_line, printable, table
-from spanwise.retrieval.hits import Hit
+from spanwise.retrieval.hits import Hit, SentenceScore
 from spanwise.retrieval.weights import Weights
 
 _LINES: Final = 6
@@ -55,6 +55,8 @@ def _locations(hit: Hit) -> Iterator[str]:
 def _text(screen: Screen, hit: Hit, *, full: bool) -> list[str]:
     """Return the lines of a text, or those around its marks."""
     lines = list(flowing_lines(hit.normalized_text, screen.width - len(_INDENT) - 6))  # room for marks and ellipses
+    if hit.explain.sentence and not full:
+        return _sentences(screen, hit)
     marked = [_marked(screen, hit, line) for line in lines]
     if full:
         return marked
@@ -66,6 +68,21 @@ def _text(screen: Screen, hit: Hit, *, full: bool) -> list[str]:
     if chosen and chosen[-1] + 1 < len(seen):
         parts[-1] = f"{parts[-1]} …"
     return parts
+
+
+def _sentences(screen: Screen, hit: Hit) -> list[str]:
+    """Return the lines of the sentences that answer, each range on lines of its own."""
+    found: list[str] = []
+    reached = at = 0
+    for start, end in hit.ranges:
+        text = hit.answer[at : at + end - start]
+        at += end - start + 1
+        first = max(hit.normalized_text.find(text, reached), reached)
+        reached = first + len(text)
+        for low, high in flowing_lines(text, screen.width - len(_INDENT) - 6):
+            if line := _marked(screen, hit, (first + low, first + high)):
+                found.append(line)
+    return found
 
 
 def _best_lines(lines: Sequence[Range], marks: Sequence[Range]) -> range:
@@ -106,6 +123,23 @@ def _united(marks: Sequence[Range], text: str) -> list[Range]:
     return united
 
 
+def _sentence_rows(score: SentenceScore) -> list[tuple[str, str, str, str]]:
+    """Return the rows of the best sentence: what each word added, and in which windows it stands."""
+    words = [
+        f"{one_line(word)} {one['points']:.2f} ("
+        + ", ".join(f"{name} {count:g}" for name, count in one.items() if name != "points")
+        + ")"
+        for word, one in score.matched.items()
+    ]
+    cosine = "no model" if score.cosine is None else f"cosine {score.cosine:.2f}"
+    return [
+        ("sentence: words", "1", f"{score.words:.3f}", "; ".join(words)),
+        ("its passage", "0.3", f"{score.passage:.3f}", ""),
+        ("vector", "0.3", f"{score.vector:.3f}", cosine),
+        ("score", "", f"{score.words + score.passage + score.vector:.3f}", ""),
+    ]
+
+
 def _explained(hit: Hit, weights: Weights, width: int) -> list[str]:
     """Return the parts of a score as the lines of a table."""
     explain = hit.explain
@@ -120,5 +154,7 @@ def _explained(hit: Hit, weights: Weights, width: int) -> list[str]:
     for name in (item.name for item in fields(Weights)):
         points, weight = f"{getattr(explain, name):.3f}", f"{getattr(weights, name):g}"
         rows.append((name.replace("_", " "), weight, points, vector if name == "vector" else ""))
-    rows.append(("score", "", f"{hit.score:.3f}", ""))
+    rows.append(("score", "", f"{explain.score:.3f}", ""))
+    if explain.sentence:
+        rows += _sentence_rows(explain.sentence)
     return table(rows, right=(1, 2), width=width, wrapped=True)

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from spanwise.cli.parser import Formatter, Parser, add_files, add_settings, command_of, examples_of, number, seconds
-from spanwise.retrieval.request import DIALECTS_OF_SEARCH
+from spanwise.retrieval.request import DIALECTS_OF_SEARCH, UNITS
 
 
 def add_index(commands: Any) -> None:
@@ -41,7 +41,10 @@ def add_search(commands: Any) -> None:
     command.add_argument("--config", metavar="FILE", help="its table [search] has the weights; default: the nearest")
     amount = command.add_argument_group("how much")
     amount.add_argument("--limit", type=number, metavar="N", help="passages (5; with a budget as many as it holds)")
-    amount.add_argument("--budget", type=number, metavar="N", help="tokens of all passages together")
+    amount.add_argument("--budget", type=number, metavar="N", help="the best sentences, of so many tokens together")
+    what = "passage or sentence; by default passages, with a budget sentences"
+    amount.add_argument("--unit", choices=UNITS, metavar="NAME", help=what)
+    amount.add_argument("--answer", action="store_true", help="only the best sentence, and those nearly as good")
     amount.add_argument("--tokenizer", metavar="NAME", help="counts the budget; default: as for chunk")
     amount.add_argument("--parents", action="store_true", help="the parent's text, of chunks that have one")
     which = command.add_argument_group("which documents")

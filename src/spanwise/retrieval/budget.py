@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from spanwise.retrieval.passages import Gathering, Passage, PassageUnit, joined
 from spanwise.text.cuts import forced_cuts
 from spanwise.text.sentences import sentence_starts
 from spanwise.text.tokens import NEAR, FullTokenizer, TokenMap
 
+if TYPE_CHECKING:
+    from spanwise.retrieval.late_sentences import Sentence
+
 _WORTH_JOINING: Final = 0.5  # of the score of the adjacent passage
+_SHORTEST: Final = 8  # tokens; no sentence worth reading is shorter
 _WORTH_READING: Final = 24  # tokens; a shorter part of a passage is of no use
 
 Marker = Callable[[Passage], Sequence[tuple[int, int]]]
@@ -26,7 +30,7 @@ class CutPassage(NamedTuple):
     end: int
 
 
-def gathered(units: Iterable[PassageUnit], limit: int) -> list[CutPassage]:
+def gathered(units: Iterable[PassageUnit], limit: int, *, worth_joining: float = _WORTH_JOINING) -> list[CutPassage]:
     """Join units to passages, best first, until one would start a passage too many.
 
     A neighbour that is much worse than the passage beside it is skipped: it would only make it longer.
@@ -36,7 +40,7 @@ def gathered(units: Iterable[PassageUnit], limit: int) -> list[CutPassage]:
         neighbours = gathering.neighbours(unit)
         if not neighbours and len(gathering) >= limit:
             break
-        if all(unit.score >= _WORTH_JOINING * one.best.score for one in neighbours):
+        if all(unit.score >= worth_joining * one.best.score for one in neighbours):
             gathering.add(joined(unit, neighbours), neighbours)
     return _whole(gathering)
 
@@ -67,6 +71,65 @@ def within_budget(
             cut = cut_to(passage, room, tokenizer, marks(passage)) if is_useful else None
             return [*_whole(gathering), *filter(None, [cut])]
     return _whole(gathering)
+
+
+class Answer(NamedTuple):
+    """The sentences of a passage that are returned, as ranges of its text in order; the best of them is `best`."""
+
+    passage: Passage
+    ranges: tuple[tuple[int, int], ...]
+    best: Sentence
+
+
+def answers_within(
+    sentences: Sequence[Sentence], limit: int, budget: int | None, tokenizer: FullTokenizer, share: float = 0.0
+) -> list[Answer]:
+    """Return the best sentences, joined by passage, within a budget of tokens and from at most `limit` passages.
+
+    Those below a `share` of the best score are left out. One that doesn't fit is passed over: a shorter one may.
+    """
+    least = share * max((one.score for one in sentences), default=0.0)
+    room = budget if budget is not None else 0
+    chosen: dict[int, _Chosen] = {}
+    for sentence in sentences:
+        if sentence.score < least or (budget is not None and room < _SHORTEST):
+            break
+        known = chosen.get(id(sentence.passage))
+        if known is None and len(chosen) >= limit:
+            continue
+        taken = (known or _Chosen(sentence, (), 0)).with_sentence(sentence, tokenizer)
+        more = taken.tokens - (known.tokens if known else 0)
+        if budget is None or more <= room:
+            chosen[id(sentence.passage)] = taken
+            room -= more
+    return [Answer(one.best.passage, one.ranges, one.best) for one in chosen.values()]
+
+
+class _Chosen(NamedTuple):
+    """The sentences of one passage that are taken so far, and the tokens of their ranges in the source."""
+
+    best: Sentence
+    ranges: tuple[tuple[int, int], ...]
+    tokens: int
+
+    def with_sentence(self, sentence: Sentence, tokenizer: FullTokenizer) -> _Chosen:
+        """Return it with one more; sentences with nothing but white space between them are joined."""
+        text, joined = self.best.passage.text, list[tuple[int, int]]()
+        for start, end in sorted((*self.ranges, (sentence.start, sentence.end))):
+            if joined and not text[joined[-1][1] : start].strip():
+                joined[-1] = joined[-1][0], end
+            else:
+                joined.append((start, end))
+        kept = set(self.ranges)
+        gone = sum(_size(self.best.passage, one, tokenizer) for one in kept.difference(joined))
+        new = sum(_size(self.best.passage, one, tokenizer) for one in joined if one not in kept)
+        return _Chosen(self.best, tuple(joined), self.tokens - gone + new)
+
+
+def _size(passage: Passage, part: tuple[int, int], tokenizer: FullTokenizer) -> int:
+    """Count the tokens of a part in the source, and one for what separates it from the next."""
+    ranges = passage.source_ranges(*part)
+    return sum(tokenizer.count(passage.text[one.at : one.until]) + 1 for one in ranges)
 
 
 def _whole(gathering: Gathering) -> list[CutPassage]:

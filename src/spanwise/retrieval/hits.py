@@ -11,6 +11,26 @@ _DIGITS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
+class SentenceScore:
+    """The parts of a sentence's score; `words`, `passage` and `vector` add up to it."""
+
+    words: float
+    """BM25 of the words in the windows around it and above it, as a share of the best sentence's."""
+    passage: float
+    """0.3 of its chunk's score, as a share of the best chunk's."""
+    vector: float
+    cosine: float | None
+    matched: Mapping[str, Mapping[str, float]]
+    """For each word of the query the points it added, and how often it stands in each window."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts by name."""
+        parts = {name: rounded(getattr(self, name)) for name in ("words", "passage", "vector", "cosine")}
+        matched = {word: {name: rounded(value) for name, value in one.items()} for word, one in self.matched.items()}
+        return parts | {"matched": matched}
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """The parts of a score; `words` to `links_out` add up to it."""
 
@@ -29,6 +49,8 @@ class Explanation:
     """How far the model was trusted, from 0 to 1."""
     matched: Mapping[str, float] | None = None
     """What each word of the query added to BM25."""
+    sentence: SentenceScore | None = None
+    """The score of the best sentence, which the hit then has; None where whole passages were asked for."""
 
     @property
     def score(self) -> float:
@@ -37,8 +59,9 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts by name."""
-        parts = {item.name: rounded(getattr(self, item.name)) for item in fields(self) if item.name != "matched"}
-        return parts | {"matched": {word: rounded(value) for word, value in (self.matched or {}).items()}}
+        parts = {name: rounded(getattr(self, name)) for name in (*PARTS, "bm25", "cosine", "trust")}
+        parts["matched"] = {word: rounded(value) for word, value in (self.matched or {}).items()}
+        return parts | {"sentence": self.sentence and self.sentence.to_dict()}
 
 
 PARTS: Final = ("words", "vector", "headings", "title", "labels", "links_in", "links_out")
@@ -59,6 +82,10 @@ class Hit:
     page_end: int | None
     char_start: int
     char_end: int
+    ranges: tuple[tuple[int, int], ...]
+    """The sentences that answer, as ranges of the document's text in order; of a whole passage, its own."""
+    answer: str
+    """The text of `ranges`, a line each."""
     line_start: int | None
     """The line of the file that it starts in, from 1; None if the document's text is not the file."""
     verbatim: bool
@@ -82,6 +109,7 @@ class Hit:
         """Return the hit as values for JSON."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         lists: dict[str, Any] = {name: list(values[name]) for name in ("chunk_ids", "headings_path", "labels")}
+        lists["ranges"] = [list(one) for one in self.ranges]
         values |= lists | {"marks": [list(mark) for mark in self.marks], "navigation": dict(self.navigation)}
         return values | {"score": rounded(self.score), "explain": self.explain.to_dict()}
 

@@ -80,6 +80,19 @@ class Passage:
         segment = segments[max(bisect_right(segments, position, key=lambda one: one.at) - 1, 0)]
         return min(segment.start + max(position - segment.at, 0), segment.end)
 
+    def source_ranges(self, start: int, end: int) -> list[Segment]:
+        """Return the ranges of the source that a range of the text is made of; those that follow each other are one."""
+        found: list[Segment] = []
+        for one in self.laid_out[1]:
+            low, high = max(one.at, start), min(one.until, end)
+            if low < high:
+                part = Segment(low, one.start + low - one.at, one.start + high - one.at)
+                if found and found[-1].until == part.at and found[-1].end == part.start:
+                    part = Segment(found[-1].at, found[-1].start, part.end)
+                    found.pop()
+                found.append(part)
+        return found
+
     def line_at(self, position: int) -> int | None:
         """Return the line of the file that a character of the text stands in; None if that isn't known."""
         offset = self.source_offset(position)

@@ -23,7 +23,7 @@ MOST_WORDS: Final = 64
 _K1: Final = 1.2
 _B: Final = 0.75
 _DISTINCTIVE: Final = 0.3
-_FUNCTION_WORD: Final = 0.25  # factor on the weight of a function word
+FUNCTION_WORD: Final = 0.25  # factor on the weight of a function word
 _NOT_TEXT: Final = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -91,7 +91,7 @@ def prepared(question: str, reader: StoreReader) -> Query:
     rarest = sorted(words, key=lambda word: (not known[word], known[word]))[:MOST_WORDS]
     chosen = set(rarest)
     weighted = tuple(
-        Word(*word, _weight(known[word], statistics.chunks) * (_FUNCTION_WORD if word.text in FUNCTION_WORDS else 1))
+        Word(*word, _weight(known[word], statistics.chunks) * (FUNCTION_WORD if word.text in FUNCTION_WORDS else 1))
         for word in words
         if word in chosen
     )

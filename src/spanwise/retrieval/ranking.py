@@ -82,7 +82,11 @@ def _explained(query: Query, found: StoredChunk, scores: _Scores, boosts: Mappin
         cosine=scores.cosines.get(key),
         trust=scores.trust,
         matched=parts,
-        **boosts,
+        headings=boosts["headings"],
+        title=boosts["title"],
+        labels=boosts["labels"],
+        links_in=boosts["links_in"],
+        links_out=boosts["links_out"],
     )
     return Ranked(found, explanation.score, explanation)
 

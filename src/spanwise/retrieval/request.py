@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from spanwise.documents.document import CHUNK_TYPES, is_iso
 from spanwise.errors import OptionError, did_you_mean
@@ -22,6 +22,7 @@ DEFAULT_LIMIT: Final = 5
 MOST_HITS: Final = 1000
 DIALECTS_OF_SEARCH: Final = ("confluence",)
 SMALLEST_BUDGET: Final = 16
+UNITS: Final = ("passage", "sentence")
 SOURCE_TYPES: Final = tuple(sorted(INPUTS))
 
 
@@ -30,6 +31,8 @@ class SearchOptions(TypedDict, total=False):
 
     limit: int | None  # how many passages; 5, or with a budget as many as it holds
     budget: int | None  # how many tokens the texts of all passages may have together
+    unit: Literal["passage", "sentence"] | None  # what is returned; with a budget sentences, else passages
+    answer: bool  # only the best sentence, and those nearly as good
     parents: bool  # return the parent's text instead of the chunk's, if there is one
     labels: Sequence[str]  # the document has all of them
     space: str | None
@@ -49,6 +52,8 @@ class SearchRequest:
     tenant: str
     limit: int
     budget: int | None
+    unit: str
+    answer: bool
     parents: bool
     filters: Filters
     embedder: Any
@@ -64,10 +69,16 @@ def checked_request(tenant: str | None, options: Mapping[str, Any]) -> SearchReq
             raise OptionError(name, "is not an option of search", hint=did_you_mean(name, known))
     budget = _number("budget", options.get("budget"), SMALLEST_BUDGET, None)
     limit = _number("limit", options.get("limit"), 1, MOST_HITS)
+    answer = bool(options.get("answer", False))
+    unit = _unit(options.get("unit"), sentences=answer or budget is not None)
+    if answer and unit != "sentence":
+        raise OptionError("answer", "needs sentences", hint='leave out unit="passage"')
     return SearchRequest(
         checked_tenant(tenant),
         limit or (DEFAULT_LIMIT if budget is None else MOST_HITS),
         budget,
+        unit,
+        answer,
         bool(options.get("parents", False)),
         _filters(options),
         options.get("embedder", "auto"),
@@ -81,9 +92,18 @@ def check_dialect(dialect: str, request: SearchRequest) -> None:
     if dialect not in DIALECTS_OF_SEARCH:
         hint = did_you_mean(str(dialect), DIALECTS_OF_SEARCH)
         raise OptionError("dialect", "is not known in search", value=dialect, hint=hint)
-    for name, given in (("budget", request.budget is not None), ("parents", request.parents)):
+    given_unit = request.unit != "passage"
+    for name, given in (("budget", request.budget is not None), ("parents", request.parents), ("unit", given_unit)):
         if given:
             raise OptionError(name, "can't be given with a dialect, whose results are chunks", hint="give limit alone")
+
+
+def _unit(unit: Any, *, sentences: bool) -> str:
+    if unit is None:
+        return "sentence" if sentences else "passage"
+    if unit not in UNITS:
+        raise OptionError("unit", f"must be one of {', '.join(UNITS)}", value=unit, hint=did_you_mean(str(unit), UNITS))
+    return str(unit)
 
 
 def _number(name: str, value: Any, low: int, high: int | None) -> int | None:

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _options(arguments: argparse.Namespace, config: Config, weights: Weights) -> Any:
-    names = ("limit", "budget", "parents", "labels", "space", "path", "since", "until", "type")
+    names = ("limit", "budget", "unit", "answer", "parents", "labels", "space", "path", "since", "until", "type")
     tokenizer = arguments.tokenizer or settings_of(in_force(config.layers(None))).tokenizer
     chosen = {"weights": weights, "tokenizer": tokenizer, "embedder": "auto" if arguments.vectors else None}
     return {name: getattr(arguments, name) for name in names} | chosen
@@ -52,6 +52,7 @@ def _sum_up(hits: Hits, *, quiet: bool) -> None:
     if quiet:
         return
     documents = len({hit.document_id for hit in hits})
-    found = f"{counted(len(hits), 'passage')} from {counted(documents, 'document')}" if hits else "no passage found"
+    kind = "answer" if any(hit.explain.sentence for hit in hits) else "passage"
+    found = f"{counted(len(hits), kind)} from {counted(documents, 'document')}" if hits else "no passage found"
     cut = ", the last one cut to fit the budget" if any(hit.truncated for hit in hits) else ""
     screen.line(screen.painted(found, "strong") + cut)

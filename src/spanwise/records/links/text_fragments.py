@@ -13,12 +13,18 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from spanwise.documents.document import Document
+from spanwise.native import EDGE
 from spanwise.records.links.page_words import Matches, PageTokens
+from spanwise.text.visible import visible_markdown
 
 _BASE: Final = 0x9E3779B97F4A7C15  # any odd number with bits all over
 _LATER_RUNS: Final = 8  # how far into a core a link may lead instead
 _EARLIER_RUNS: Final = 16  # how far before a core a link may start
 _EARLIER_TOKENS: Final = 150
+_MOST_TEXTS: Final = 8  # that one link highlights
+_LONGEST_TEXT: Final = 5_000  # characters
+_END_WORDS: Final = 5
+_END_CHARACTERS: Final = 20
 
 
 class _Size(NamedTuple):
@@ -66,6 +72,25 @@ def text_fragments(document: Document, cores: Sequence[tuple[int, int]]) -> list
         ahead = ((index, matches.first_from(first, cores[index][1])) for index, first in later)
         waiting = {index: first for index, first in ahead if first is not None}
     return [found.get(index) for index in range(len(cores))]
+
+
+def link_to_texts(url: str | None, texts: Sequence[str]) -> str | None:
+    """Return a link that opens a page and highlights texts of it; None without an address that a browser opens."""
+    if not url or not url.startswith(("http://", "https://")):
+        return None
+    shown = (visible_markdown(text, _LONGEST_TEXT, ()).replace(EDGE, " ").split() for text in texts[:_MOST_TEXTS])
+    terms = [_range_of(words) for words in shown if words]
+    return url + (":~:" if "#" in url else "#:~:") + "&".join(f"text={term}" for term in terms) if terms else url
+
+
+def _range_of(words: Sequence[str]) -> str:
+    """Return the term for a text: all of it if it is short, else from its first words to its last."""
+    if len(words) > 2 * _END_WORDS:
+        return f"{_escaped(' '.join(words[:_END_WORDS]))},{_escaped(' '.join(words[-_END_WORDS:]))}"
+    text = " ".join(words)
+    if len(text) > 4 * _END_CHARACTERS:  # writing without spaces
+        return f"{_escaped(text[:_END_CHARACTERS])},{_escaped(text[-_END_CHARACTERS:])}"
+    return _escaped(text)
 
 
 def _unique_links(

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Final
 
 from spanwise.errors import MissingExtraError
-from spanwise.text.terms.document_terms import document_terms, matches
+from spanwise.text.terms.document_terms import document_terms, matches, term_positions
 from spanwise.text.terms.lemmas import is_ready, prepare
 from spanwise.text.terms.query_terms import QueryWord, query_words
 
@@ -26,6 +26,7 @@ __all__ = [
     "matches",
     "prepare",
     "query_words",
+    "term_positions",
 ]
 
 ANALYSER: Final = "1"

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from functools import cache
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Final, Protocol
 
 from spanwise.text.terms.folding import fold, normalized, with_offsets
 from spanwise.text.terms.ngrams import gram_ranges, grams_of
 from spanwise.text.terms.stems import STEMMERS, document_term
-from spanwise.text.terms.words import WordPart, is_grams, parts_of, tokens_in
+from spanwise.text.terms.words import WordPart, is_grams, parts_of, split_tokens, tokens_in
 
 _MOST_CACHED: Final = 200_000
 _LONGEST_CACHED: Final = 40
@@ -57,22 +57,42 @@ def document_terms(text: str, language: str | None) -> list[str]:
     return list(chain.from_iterable(map(_term_cache(_known(language)).__getitem__, tokens)))
 
 
+def term_positions(text: str, language: str | None, wanted: Collection[str]) -> list[tuple[int, str]]:
+    """Return where the wanted terms stand in a text, in order, each by the start of its word."""
+    folded, known = with_offsets(text), _known(language)
+    found: list[tuple[int, str]] = []
+    for start, token in _tokens_with(folded.text, known, frozenset(wanted)):
+        inside = _term_ranges(token, known) if is_grams(token) else ((0, 1, term) for term in _term_cache(known)[token])
+        found += [(folded.original(start + at, start + end)[0], term) for at, end, term in inside if term in wanted]
+    return found
+
+
 def matches(text: str, language: str | None, words: Iterable[HasTerms]) -> list[tuple[int, int]]:
     """Return the ranges of a text that match a word of a query, whatever its inflection."""
     wanted = {term for word in words for term in word.terms}
     pairs = "".join(term for term in wanted if len(term) > 1)
     wanted -= {term for term in wanted if len(term) == 1 and is_grams(term) and term in pairs}
-    folded = with_offsets(text)
-    known = _known(language)
-    cached = _term_cache(known)
+    folded, known = with_offsets(text), _known(language)
     found = (
-        folded.original(token.start() + start, token.start() + end)
-        for token in tokens_in(folded.text).finditer(folded.text)
-        if not wanted.isdisjoint(cached[token[0]])  # most tokens have no wanted term
-        for start, end, term in _term_ranges(token[0], known)
+        folded.original(at + start, at + end)
+        for at, token in _tokens_with(folded.text, known, wanted)
+        for start, end, term in _term_ranges(token, known)
         if term in wanted
     )
     return _merged(sorted(found))
+
+
+def _tokens_with(plain: str, language: str, wanted: Set[str]) -> Iterator[tuple[int, str]]:
+    """Yield the tokens of a normalized text that have a wanted term, with their positions.
+
+    Most tokens have none, so all are found and placed without a step of Python for each.
+    """
+    parts = split_tokens(plain)
+    tokens, cached = parts[1::2], _term_cache(language)
+    matching = {token for token in set(tokens) if not wanted.isdisjoint(cached[token])}
+    if matching:
+        starts = list(accumulate(map(len, parts)))[::2]
+        yield from ((starts[index], token) for index, token in enumerate(tokens) if token in matching)
 
 
 def term_of(part: WordPart, language: str) -> str:

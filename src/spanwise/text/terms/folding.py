@@ -19,6 +19,7 @@ _UNSEEN_SIGNS: Final = re.compile(f"[{_UNSEEN}]+")
 _MARKS_IN_A_ROW: Final = 30
 _LONG_MARKS: Final = re.compile(rf"[^\x00-\x7f\w\s]{{{_MARKS_IN_A_ROW},}}")
 
+_RUN: Final = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]+")
 _HANGUL_INSIDE: Final = range(0x1160, 0x1200)  # vowels and finals, which form one syllable with the character before
 
 
@@ -82,13 +83,22 @@ def _without_long_marks(text: str) -> Iterator[str]:
 
 
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges that are normalized separately: a character with the marks that follow it."""
+    """Yield the ranges that are normalized separately: a character with the marks that follow it; ASCII in runs."""
     joining = {character for character in set(text) if _joins(character)}
     start = 0
-    for index, character in enumerate(text):
-        if index and (character not in joining or index - start >= _MARKS_IN_A_ROW):
-            yield start, index
-            start = index
+    for run in _RUN.finditer(text):
+        first, end = run.span()
+        if text[first].isascii():
+            if start < first:
+                yield start, first
+            start = end - 1  # a mark may follow
+            if first < start:
+                yield first, start
+            continue
+        for index in range(first, end):
+            if index and (text[index] not in joining or index - start >= _MARKS_IN_A_ROW):
+                yield start, index
+                start = index
     if text:
         yield start, len(text)
 

@@ -40,6 +40,8 @@ _TOKEN: Final = re.compile(
 )
 # the same for ASCII texts, which are the most frequent: it takes half the time
 _ASCII_TOKEN: Final = re.compile(rf"[A-Za-z0-9]++(?>(?:(?:[-._']|(?<=\d),(?=\d))[A-Za-z0-9]++)*){_TAIL}")
+_SPLIT: Final = re.compile(f"({_TOKEN.pattern})")
+_ASCII_SPLIT: Final = re.compile(f"({_ASCII_TOKEN.pattern})")
 _PART: Final = re.compile(rf"[^,{_SIGNS}+#]++")
 _GRAMS: Final = re.compile(f"[{_GRAMMED}]")
 _HUMP: Final = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][^\W\d_A-Z])")
@@ -66,6 +68,11 @@ def _part(word: str, start: int) -> WordPart:
 def tokens_in(text: str) -> re.Pattern[str]:
     """Return the pattern that finds the tokens of a normalized text."""
     return _ASCII_TOKEN if text.isascii() else _TOKEN
+
+
+def split_tokens(text: str) -> list[str]:
+    """Return a normalized text as what stands between its tokens, and these: one of the former at either end."""
+    return (_ASCII_SPLIT if text.isascii() else _SPLIT).split(text)
 
 
 def is_grams(token: str) -> bool:
