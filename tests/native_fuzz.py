@@ -24,10 +24,10 @@ import pyromark
 import spanwise
 from spanwise.chunking.pieces import PlannedCore, SettledChunk
 from spanwise.chunking.strategies import STRATEGIES
-from spanwise.documents.document import Block, Part
+from spanwise.documents.document import LONGEST_NAME, Block, Part
 from spanwise.native import compiled
 from spanwise.native.sections import SectionSizes
-from spanwise.readers.builder import LONGEST_NAME, Builder, FoundBlock
+from spanwise.readers.builder import Builder, FoundBlock
 from spanwise.readers.markdown.reader import KINDS, SHAPES
 from spanwise.testing.made_markdown import WORDS
 

@@ -19,10 +19,10 @@ from conftest import DEMO
 from spanwise import native
 from spanwise.chunking.pieces import PlannedCore, SettledChunk
 from spanwise.chunking.strategies import STRATEGIES
-from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, Block, Document, Metadata, Part
+from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, LONGEST_NAME, Block, Document, Metadata, Part
 from spanwise.native import compiled, plain
 from spanwise.native.sections import DRAFTED_AS, SectionSizes
-from spanwise.readers.builder import LONGEST_NAME, Builder, FoundBlock
+from spanwise.readers.builder import Builder, FoundBlock
 from spanwise.testing.made_markdown import markdown
 from specifications import specification
 

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.chunking.pieces import PlannedCore, SettledChunk
-from spanwise.documents.document import Block, Part
+from spanwise.documents.document import LONGEST_NAME, Block, Part
 from spanwise.native import compiled, plain
 from spanwise.native.sections import SectionSizes
-from spanwise.readers.builder import LONGEST_NAME, Builder, FoundBlock
+from spanwise.readers.builder import Builder, FoundBlock
 from spanwise.readers.markdown.reader import KINDS, SHAPES
 from spanwise.testing.made_markdown import markdown
 

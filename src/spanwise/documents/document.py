@@ -29,6 +29,7 @@ KINDS: Final = frozenset({
 HEADING_LEVELS: Final = range(1, 7)
 LEFT_OUT_KINDS: Final = frozenset({"front_matter", "comment", "definition"})
 """Kinds that are not content in any strategy."""
+LONGEST_NAME: Final = 1000  # characters of a title or heading
 CHUNK_TYPES: Final = tuple(sorted((KINDS - LEFT_OUT_KINDS - {"html"}) | {"mixed"}))
 _DESCRIBED_BY_THE_NEXT: Final = LEFT_OUT_KINDS | {"heading"}
 
@@ -295,6 +296,13 @@ def is_iso(stamp: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def title_of_file(path: object) -> str | None:
+    """Return the name of a file in words, for a document that has no other title; None if it has no letter or digit."""
+    name = re.split(r"[/\\]", path)[-1] if isinstance(path, str) else ""
+    words = re.sub(r"[\s_+-]+|%20", " ", name.rpartition(".")[0] or name).strip()
+    return words[:LONGEST_NAME] if any(map(str.isalnum, words)) else None
 
 
 def derived_document_id(metadata: Mapping[str, Any], text: str) -> str:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
-from spanwise.documents.document import Document, LeftOut, Metadata, derived_document_id
+from spanwise.documents.document import Document, LeftOut, Metadata, derived_document_id, title_of_file
 from spanwise.errors import MissingExtraError, OptionError, SpanwiseError, UnreadableError, did_you_mean
 from spanwise.native.gc_pause import collector_paused
 from spanwise.opening import path_text, read_file_bytes
@@ -263,6 +263,7 @@ def _document(result: ReadResult, format: str, metadata: Mapping[str, Any]) -> D
     """Return the document: what the reader found, overridden by the given metadata."""
     known = {"source_type": format, **result.metadata}
     known |= {name: value for name, value in metadata.items() if value is not None}
+    known["title"] = known.get("title") or title_of_file(known.get("file_path"))
     own = result.metadata.get("extra", {})
     if own and isinstance(metadata.get("extra"), Mapping):
         known["extra"] = {**own, **metadata["extra"]}

@@ -11,13 +11,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from spanwise.documents.document import Block, LeftOut, Page, Part, SourceRef, VisibleText
+from spanwise.documents.document import LONGEST_NAME, Block, LeftOut, Page, Part, SourceRef, VisibleText
 from spanwise.documents.span import without
 from spanwise.native import add_blocks, is_only_comments
 from spanwise.text.cuts import trimmed
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
-LONGEST_NAME: Final = 1000
 """Maximum characters of a section name: every chunk repeats it, so it must not grow with the text."""
 _new: Final = tuple.__new__
 _FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")

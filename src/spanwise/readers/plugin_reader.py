@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, Final, NamedTuple, Protocol
 
 from spanwise import plugins
-from spanwise.documents.document import Document, Metadata, derived_document_id
+from spanwise.documents.document import Document, Metadata, derived_document_id, title_of_file
 from spanwise.errors import DocumentError, OptionError, PluginError, SpanwiseError
 from spanwise.plugins import calling
 
@@ -55,6 +55,7 @@ def _completed(document: Document, name: str, given: Mapping[str, Any]) -> Docum
     """Return a document with the given metadata over its own, and an id by the rules for all readers."""
     own = {item.name: getattr(document.metadata, item.name) for item in fields(Metadata)}
     known = {**own, "source_type": name, **given, "extra": {**own["extra"], **given.get("extra", {})}}
+    known["title"] = known.get("title") or title_of_file(known.get("file_path"))
     derived = {derived_document_id({**own, **more}, document.text) for more in ({}, {"source_url": None})}
     if "document_id" not in given and own["document_id"] in derived:  # the reader states none itself
         known["document_id"] = derived_document_id(identity(known, given), document.text)

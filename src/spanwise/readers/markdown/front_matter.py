@@ -7,8 +7,7 @@ import re
 from itertools import accumulate
 from typing import Any, Final
 
-from spanwise.documents.document import is_iso
-from spanwise.readers.builder import LONGEST_NAME
+from spanwise.documents.document import LONGEST_NAME, is_iso
 
 _OPENING: Final = re.compile(r"\A(---|\+\+\+)[ \t]*\n")
 _CLOSING: Final = {
