@@ -17,6 +17,7 @@ from proposing import offline
 from spanwise.checks import RULES, WARNINGS
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
+from spanwise.options import TEMPLATES
 
 Record = dict[str, Any]
 Damage = Callable[[list[Record]], object]
@@ -51,7 +52,7 @@ def rules(findings: tuple[spanwise.Finding, ...]) -> set[str]:
     return {finding.rule for finding in findings if finding.level == "violation"}
 
 
-@pytest.mark.parametrize("template", ["plain", "tags", "breadcrumb"])
+@pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("max_tokens", [48, 128, 900])
 def test_whole_chunks_have_no_violation(

@@ -16,6 +16,7 @@ import spanwise
 from growth import assert_linear
 from proposing import offline
 from spanwise.chunking.strategies import STRATEGIES
+from spanwise.options import EMBEDS, TEMPLATES
 from spanwise.readers import FORMATS
 from spanwise.testing.hostile_texts import HOSTILE
 from spanwise.testing.laws import broken_laws
@@ -44,7 +45,7 @@ def checked(text: str, format: str, strategy: Any, tokenizer: str, options: dict
 @st.composite
 def options_for(draw: st.DrawFn, strategy: str) -> dict[str, Any]:
     """Return a strategy for options, with sizes from the smallest to larger than any text here."""
-    options: dict[str, Any] = {"template": draw(st.sampled_from(("plain", "plain", "tags", "breadcrumb")))}
+    options: dict[str, Any] = {"template": draw(st.sampled_from(TEMPLATES)), "embed": draw(st.sampled_from(EMBEDS))}
     if strategy in {"simple", "sentence"}:
         options["max_chars"] = draw(st.sampled_from((1, 7, 100, 1000)))
     if strategy != "simple" or draw(st.booleans()):
@@ -104,8 +105,8 @@ def test_laws_on_the_specifications(name: str, strategy: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_laws_on_hostile_text(name: str, strategy: str, tokenizer: str, word_piece: str) -> None:
     size = word_piece if tokenizer == "tokenizer.json" else tokenizer
-    for max_tokens, template in ((16, "plain"), (64, "tags"), (900, "plain")):
-        options = {"max_tokens": max_tokens, "template": template}
+    for max_tokens, template, embed in ((16, "plain", "source"), (64, "tags", "plain"), (900, "path", "plain")):
+        options = {"max_tokens": max_tokens, "template": template, "embed": embed}
         checked(HOSTILE[name](3000), "markdown", strategy, size, options)
 
 
@@ -143,7 +144,7 @@ def test_a_megabyte_of_hostile_text(name: str, strategy: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("template", ["tags", "breadcrumb"])
+@pytest.mark.parametrize("template", ["tags", "breadcrumb", "path"])
 @pytest.mark.parametrize("name", ["huge title", "huge heading", "headings"])
 @pytest.mark.timeout(60)
 def test_a_megabyte_under_a_template(name: str, template: str) -> None:

@@ -28,7 +28,10 @@ _BY_LOWER: Final = {name.lower(): own for name, own in OTHER_NAMES.items()}
 _SIZES: Final = ("min_tokens", "target_tokens", "max_tokens", "parent_tokens")
 _COUNTED: Final = frozenset({*_SIZES, "core_tokens", "overlap_tokens", "overlap_next_tokens"})
 _NO_LIMIT: Final = sys.maxsize
-TEMPLATES: Final = ("plain", "tags", "breadcrumb")
+TEMPLATES: Final = ("plain", "tags", "breadcrumb", "path")
+EMBEDS: Final = ("source", "plain")
+TEMPLATE_HELP: Final = "what stands before the text for the embedder"
+EMBED_HELP: Final = "the text for the embedder: the source, or plain as a page shows it"
 _JSON_TYPES: Final = {int: "integer", float: "number", bool: "boolean", str: "string"}
 
 
@@ -62,7 +65,8 @@ class Options:
     """Names that are accepted and change nothing, because the system that has them does nothing with them either."""
 
     max_tokens: int | None = option(None, "hard limit of a chunk, everything counted", low=SMALLEST_LIMIT, kind=int)
-    template: str = option("plain", "what stands before the text for the embedder", choices=TEMPLATES)
+    template: str = option("plain", TEMPLATE_HELP, choices=TEMPLATES)
+    embed: str = option("source", EMBED_HELP, choices=EMBEDS)
     max_heading_levels: int = option(2, "how many headings the template `tags` names", low=1, high=6)
 
 

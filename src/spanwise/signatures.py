@@ -25,7 +25,8 @@ class StructureArguments(TypedDict, total=False):
     """The options of `structure`."""
 
     max_tokens: int
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     target_tokens: int
     min_tokens: int
@@ -37,7 +38,8 @@ class FixedArguments(TypedDict, total=False):
     """The options of `fixed`."""
 
     max_tokens: int
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     target_tokens: int
     min_tokens: int
@@ -48,7 +50,8 @@ class HeadingArguments(TypedDict, total=False):
     """The options of `heading`."""
 
     max_tokens: int
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     target_tokens: int
     split_level: int
@@ -60,7 +63,8 @@ class WindowArguments(TypedDict, total=False):
     """The options of `window`."""
 
     max_tokens: int
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     target_tokens: int
     overlap_tokens: int
@@ -70,7 +74,8 @@ class SentenceArguments(TypedDict, total=False):
     """The options of `sentence`."""
 
     max_tokens: int
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     max_chars: int
     overlap_ratio: float
@@ -80,7 +85,8 @@ class SimpleArguments(TypedDict, total=False):
     """The options of `simple`."""
 
     max_tokens: int | None
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     max_chars: int
 
@@ -89,7 +95,8 @@ class BlocksArguments(TypedDict, total=False):
     """The options of `blocks`."""
 
     max_tokens: int
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     overlap_tokens: int
     overlap_next_tokens: int | None
@@ -102,7 +109,8 @@ class HierarchicalArguments(TypedDict, total=False):
     """The options of `hierarchical`."""
 
     max_tokens: int
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     target_tokens: int
     min_tokens: int
@@ -115,7 +123,8 @@ class SmartArguments(TypedDict, total=False):
     """The options of `smart`."""
 
     max_tokens: int
-    template: Literal["plain", "tags", "breadcrumb"]
+    template: Literal["plain", "tags", "breadcrumb", "path"]
+    embed: Literal["source", "plain"]
     max_heading_levels: int
     target_tokens: int
     min_tokens: int

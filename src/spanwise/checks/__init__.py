@@ -36,7 +36,7 @@ from spanwise.errors import PluginError, SpanwiseError
 from spanwise.options import options_of
 from spanwise.records.chunk import Chunk
 from spanwise.records.loaders import Recorded
-from spanwise.records.record import is_parent
+from spanwise.records.record import is_parent, prefix_of
 from spanwise.text.tokens import Tokenizer, tokenizer_of
 
 __all__ = ["RULES", "WARNINGS", "CheckSettings", "Checker", "Finding", "check"]
@@ -272,7 +272,7 @@ def _too_short(record: Record, settings: CheckSettings, short: ShortChunks, name
     """Yield chunks below the minimum; it is taken for the default where the limit is, and nobody states another."""
     usual = record.get("max_tokens") == type(settings.options)().max_tokens
     level = "violation" if settings.known or usual else "warning"
-    prefix = record["embedding_text"].removesuffix(record["full_text"])
+    prefix = prefix_of(record)
     for chunk, reason in short.faults(record, record["normalized_text"], prefix, settings):
         more = "" if settings.known else "; give --min-tokens if these chunks have another"
         yield Finding(level, "promise", reason + more, chunk, name)

@@ -15,8 +15,8 @@ from spanwise.chunking.task import block_at
 from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document, describing_block
 from spanwise.documents.span import without
 from spanwise.records.links.navigation import links_to, navigation_of
-from spanwise.records.record import block_id, blocks_in, chunk_type
-from spanwise.records.run import plain_text_of
+from spanwise.records.record import block_id, blocks_in, chunk_type, prefix_of
+from spanwise.text.plain import plain_text_of
 
 Range = tuple[int, int]
 
@@ -53,13 +53,20 @@ def source_faults(record: Record, document: Document, settings: CheckSettings) -
             if block.kind in kinds and text[low:high].strip():
                 taken = shortened(text[low:high])
                 yield "provenance", f"the core takes in a {block.kind}, which is no content: {taken}"
-    prefix = record["embedding_text"].removesuffix(record["full_text"])
+    prefix = prefix_of(record)
     for edge in sorted({edge for piece in pieces for edge in (piece["start"], piece["end"])}):
         if 0 < edge < len(text) and (split := torn_character(text, edge, tokenizer, limit, prefix)):
             yield "character", f"the cut at {edge} goes through a character: {shortened(split)}"
-    shown = plain_text_of(document).joined((piece["start"], piece["end"], piece["joiner"]) for piece in core)
+    shown, shown_full = (
+        plain_text_of(document).joined((piece["start"], piece["end"], piece["joiner"]) for piece in some)
+        for some in (core, pieces)
+    )
     if record.get("plain_text", shown) != shown:
         yield "provenance", f"plain_text is not what a page shows of the core: {shortened(record['plain_text'])}"
+    embedded = record["embedding_text"]
+    if not embedded.endswith((shown_full, full) if shown_full else full):
+        rule = "embedding_text is neither full_text nor what a page shows of it"
+        yield "provenance", f"{rule}: {shortened(embedded)}"
     yield from _location_faults(record, document, settings.strategy)
 
 

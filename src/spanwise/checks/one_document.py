@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from spanwise.checks.findings import Fault, Faults, Record, shortened
 from spanwise.checks.graphemes import torn_character
 from spanwise.records.ids import content_digest, owner_of, sha256
-from spanwise.records.record import is_parent
+from spanwise.records.record import is_parent, prefix_of
 from spanwise.text.tokens import FullTokenizer
 
 
@@ -66,7 +66,7 @@ class DocumentOrder:
             yield "twice", f"the core starts at {start}, before the end of the one before it ({before.end})"
         if before and start == before.end and not record["normalized_text"][:1].isspace():
             joined = before.tail + record["normalized_text"][:64]
-            prefix = record["embedding_text"].removesuffix(record["full_text"])
+            prefix = prefix_of(record)
             if split := torn_character(joined, len(before.tail), self._tokenizer, limit, prefix):
                 yield "character", f"the cut at {start} goes through a character: {shortened(split)}"
         for piece in record["pieces"]:

@@ -12,7 +12,7 @@ from spanwise.chunking.pieces import ROLES
 from spanwise.documents.document import CHUNK_TYPES
 from spanwise.options import SMALLEST_LIMIT
 from spanwise.records.ids import chunk_id, owner_of, sha256
-from spanwise.records.record import is_parent
+from spanwise.records.record import TAGS, is_parent, is_path_line, prefix_of
 from spanwise.text.tokens import FullTokenizer
 
 _NULL: Final = type(None)
@@ -39,7 +39,6 @@ _LATER: Final = frozenset({"tokenizer", "max_tokens", "plain_text"})  # fields t
 _PIECE_KINDS: Final = {"start": int, "end": int, "role": str, "joiner": str}
 _ORDER: Final = {"overlap_prev": 0, "context": 1, "core": 1, "overlap_next": 2}
 _FIGURE: Final = re.compile(r"<figure[\s/>].*</figure\s*>", re.IGNORECASE | re.DOTALL)  # alone, in whatever block
-_TAGS: Final = re.compile(r"(?:\[PAGE\] (?P<page>[^\n]*)\n)?(?:\[SECTION\] (?P<section>[^\n]*)\n)?\[TEXT\] \Z")
 
 
 def missing_fields(record: Record) -> list[str]:
@@ -82,13 +81,13 @@ def record_faults(record: Record, tokenizer: FullTokenizer, limit: int | None) -
     yield from _index_faults(record)
 
 
-def plain_faults(plain: str, text: str, name: str = "plain_text") -> Faults:
+def plain_faults(plain: str, text: str, name: str = "plain_text", other: str = "the core doesn't have") -> Faults:
     """Check that a plain text is another one with characters taken out; references and `<br>` may be put in."""
     if "&" in text or "<" in text:
         text, plain = html.unescape(text), "".join(html.unescape(plain).split())
     rest = iter(text)
     if lost := next((character for character in plain if character not in rest), None):
-        yield "provenance", f"{name} has a character that the core doesn't have there: {lost!r}"
+        yield "provenance", f"{name} has a character that {other} there: {lost!r}"
 
 
 def piece_faults(record: Record) -> Faults:
@@ -131,9 +130,11 @@ def _text_faults(record: Record) -> Faults:
         yield "provenance", f"full_text has {len(full)} characters, its pieces have {reached}"
     if record["normalized_text"] != "".join(core_texts):
         yield "provenance", f"normalized_text is not the core: {shortened(record['normalized_text'])}"
-    if not record["embedding_text"].endswith(full):
-        yield "provenance", "embedding_text doesn't end with full_text"
-    elif fault := _prefix_fault(record, record["embedding_text"][: len(record["embedding_text"]) - len(full)]):
+    prefix = prefix_of(record)
+    embedded = record["embedding_text"][len(prefix) :]
+    if embedded != full:
+        yield from plain_faults(embedded, full, "embedding_text", "full_text doesn't have")
+    if fault := _prefix_fault(record, prefix):
         yield fault
 
 
@@ -155,17 +156,15 @@ def _prefix_fault(record: Record, prefix: str) -> Fault | None:
     """Check that a template's prefix has nothing but the title and headings, or their beginnings."""
     if not prefix:
         return None
-    title = " ".join((record["metadata"].get("title") or "").split())
-    path = [" ".join(name.split()) for name in record["headings_path"]]
-    if tags := _TAGS.match(prefix):
+    if (tags := TAGS.match(prefix)) and tags[0] == prefix:
+        title = " ".join((record["metadata"].get("title") or "").split())
+        path = [" ".join(name.split()) for name in record["headings_path"]]
         stated_title, section = tags["page"] or "", tags["section"] or ""
         fits = title.startswith(stated_title.removesuffix("…").rstrip()) and _is_tail(section, path)
         if fits:
             return None
         return "provenance", f"the tags say something else than title and headings: {shortened(prefix, 80)}"
-    line = prefix.removesuffix("\n")
-    parts = [name for name in (title, *path[-1:]) if name and (name in line or line in name)]
-    if prefix.endswith("\n") and "\n" not in line and parts:
+    if prefix.find("\n") == len(prefix) - 1 and is_path_line(prefix, record):
         return None
     return "provenance", f"embedding_text begins with something that no template writes: {shortened(prefix, 80)}"
 
@@ -180,16 +179,18 @@ def _is_tail(section: str, path: list[str]) -> bool:
 
 def _size_faults(record: Record, tokenizer: FullTokenizer, limit: int | None) -> Faults:
     count, stated = tokenizer.count(record["embedding_text"]), record["token_count"]
+    source = prefix_of(record) + record["full_text"]
     if count != stated:
         yield "count", f"token_count is {stated}, but embedding_text has {count} tokens ({tokenizer.name})"
     if (own := record.get("max_tokens")) is not None and own < SMALLEST_LIMIT:
         yield "limit", f"max_tokens is {own}, and no limit is below {SMALLEST_LIMIT}"
-    over = limit is not None and count > limit
+    most = count if source == record["embedding_text"] else max(count, tokenizer.count(source))
+    over = limit is not None and most > limit
     figure = record["chunk_type"] == "figure" or _FIGURE.fullmatch(record["normalized_text"]) is not None
     if over and not (record["oversize"] and figure):
-        yield "limit", f"{count} tokens are over the limit of {limit}" + (", and it is no figure" if not figure else "")
+        yield "limit", f"{most} tokens are over the limit of {limit}" + (", and it is no figure" if not figure else "")
     if record["oversize"] and not over and limit is not None:
-        yield "limit", f"oversize is said, but {count} tokens are within the limit of {limit}"
+        yield "limit", f"oversize is said, but {most} tokens are within the limit of {limit}"
 
 
 def _id_faults(record: Record) -> Faults:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from spanwise.checks.findings import Faults, Record, shortened
 from spanwise.chunking.strategies.sentence_drafts import continues, ends_with_figure, is_finished, sentence_ends
 from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, Block, Document, table_head
-from spanwise.records.record import is_parent
+from spanwise.records.record import is_parent, prefix_of
 from spanwise.text.cuts import grapheme_starts
 from spanwise.text.tokens import NEAR, FullTokenizer
 
@@ -44,7 +44,7 @@ class PromiseCheck(NamedTuple):
         """How many tokens the core may have besides the template's prefix."""
         if self.options.max_tokens is None:
             return None
-        prefix = self.record["embedding_text"].removesuffix(self.record["full_text"])
+        prefix = prefix_of(self.record)
         taken = self.tokenizer.count(prefix) if prefix else self.tokenizer.added
         return int(self.options.max_tokens) - taken
 

@@ -52,7 +52,7 @@ def settle(task: ChunkingTask, strategy: Strategy, cores: Sequence[PlannedCore])
 
 def _settled_alone(task: ChunkingTask, strategy: Strategy, cores: Sequence[PlannedCore]) -> list[SettledChunk | None]:
     """Settle the cores that need nothing else, nearly all of them where nothing is to be repeated; None for others."""
-    if strategy.repeating is None or not task.no_prefix:
+    if strategy.repeating is None or not task.no_prefix or task.is_embedded_plain:
         return [None] * len(cores)
     rules = strategy.repeating, task.left_out, task.limit
     return task.tokens.settle_alone(task.document.blocks, list(cores), rules, SettledChunk)
@@ -84,7 +84,7 @@ def _settled(task: ChunkingTask, strategy: Strategy, core: PlannedCore, neighbou
         if overlap and previous and (longer := _overlapped(task, strategy, core, previous, (Piece(start, end),))):
             return longer
         count = task.tokens.exact(start, end) + task.added
-        if count <= task.limit:  # nearly always, when nothing is to be repeated
+        if count <= task.limit and not task.is_embedded_plain:  # nearly always, when nothing is to be repeated
             return alone(start, end, first, last, count)
     return _in_context(task, strategy, core, repeated, neighbours)
 
@@ -100,17 +100,17 @@ def _in_context(
         return longer._replace(context_dropped=repeated.dropped)
     if around and (longer := _surrounded(task, core, around, pieces, neighbours)):
         return longer._replace(context_dropped=repeated.dropped)
-    count = _exact(task, prefix, pieces)
-    if count <= task.limit:
+    largest, count = _counts(task, prefix, pieces)
+    if largest <= task.limit:
         return SettledChunk(start, end, first, last, count, pieces, prefix, False, repeated.dropped)
     figure = first == last and (task.document.blocks[first].kind == "figure" or bool(around and around.figure))
     has_context = repeated is not NO_CONTEXT
     if figure or (has_context and grapheme_break(task.text, start, end - 1) is None):
         pieces = _pieces(task, core, NO_CONTEXT)  # rather than cut a figure or a character, do without context
-        smaller = _exact(task, prefix, pieces)
+        smaller, count = _counts(task, prefix, pieces)
         if figure or smaller <= task.limit:
-            return SettledChunk(start, end, first, last, smaller, pieces, prefix, figure, has_context)
-    return count
+            return SettledChunk(start, end, first, last, count, pieces, prefix, figure, has_context)
+    return largest
 
 
 def _overlapped(
@@ -125,10 +125,10 @@ def _overlapped(
         if start is None:
             return None
         longer = _with_overlap(task, pieces, previous, start)
-        count = _exact(task, prefix, longer)
-        if count <= task.limit:
+        largest, count = _counts(task, prefix, longer)
+        if largest <= task.limit:
             return SettledChunk(*core[:4], count, longer, prefix)
-        free -= count - task.limit + 1
+        free -= largest - task.limit + 1
     return None
 
 
@@ -149,7 +149,8 @@ def _surrounded(
             if joiner is None:
                 joiner = joiner_between(task.text, core.end, following.start)
             longer += _beginning(task, following, after[0], joiner)
-        if (count := _exact(task, prefix, longer)) <= task.limit:
+        largest, count = _counts(task, prefix, longer)
+        if largest <= task.limit:
             return SettledChunk(*core[:4], count, longer, prefix)
     return None
 
@@ -200,6 +201,19 @@ def _with_overlap(
     before = _joined([(max(low, start), high) for low, high in cores if high > start], "overlap_prev")
     joiner = joiner_between(task.text, before[-1].end, pieces[0].start)
     return (*before, pieces[0]._replace(joiner=joiner), *pieces[1:])
+
+
+def _counts(task: ChunkingTask, prefix: str, pieces: tuple[Piece, ...]) -> tuple[int, int]:
+    """Return the tokens that the limit holds for, and those of what the embedder gets.
+
+    Where that is plain, both it and the source must fit: then sizes are the same either way.
+    """
+    count = _exact(task, prefix, pieces)
+    if not task.is_embedded_plain:
+        return count, count
+    plain = task.plain.joined((start, end, joiner) for start, end, _, joiner in pieces)
+    embedded = task.tokens.tokenizer.count(prefix + plain) if plain else count
+    return max(count, embedded), embedded
 
 
 def _exact(task: ChunkingTask, prefix: str, pieces: tuple[Piece, ...]) -> int:

@@ -18,6 +18,7 @@ from spanwise.errors import OptionError
 from spanwise.native import LARGEST
 from spanwise.text.cuts import trimmed
 from spanwise.text.languages import document_language, paragraph_language, stated_language
+from spanwise.text.plain import PlainText, plain_text_of
 from spanwise.text.tokens import NEAR, TokenMap
 
 T = TypeVar("T")
@@ -44,6 +45,7 @@ class ChunkingTask:
         self.tokens = tokens
         self.options = options
         self.no_prefix: bool = options.template == "plain"  # the template puts nothing before the text
+        self.is_embedded_plain: bool = options.embed == "plain"
         self.limit: int = min(sys.maxsize if options.max_tokens is None else options.max_tokens, sys.maxsize)
         self.added: int = tokens.tokenizer.added
         if self.added * 2 > self.limit:
@@ -62,6 +64,11 @@ class ChunkingTask:
     @cached_property
     def _template(self) -> Template:
         return Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
+
+    @cached_property
+    def plain(self) -> PlainText:
+        """The document as a page shows it."""
+        return plain_text_of(self.document)
 
     def within(self, limit: int) -> ChunkingTask:
         """Return the same task under another limit."""

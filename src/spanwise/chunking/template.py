@@ -8,6 +8,7 @@ from typing import Any, Final
 from spanwise.text.cuts import grapheme_break, word_break
 from spanwise.text.tokens import FullTokenizer
 
+_ALL: Final = 1 << 30  # headings of a path
 _LONGEST_TOKEN: Final = 16  # characters; longer tokens are runs of one character
 
 
@@ -17,7 +18,7 @@ class Template:
     def __init__(self, options: Any, title: str | None, tokenizer: FullTokenizer, limit: int) -> None:
         """Store what the prefixes depend on."""
         self._name: str = options.template
-        self._levels: int = options.max_heading_levels if options.template == "tags" else 1
+        self._levels: int = {"tags": options.max_heading_levels, "path": _ALL}.get(options.template, 1)
         self._tokenizer = tokenizer
         self._half = limit // 2 - tokenizer.added
         self._longest = min(limit, 1 << 16) * _LONGEST_TOKEN
@@ -44,12 +45,12 @@ class Template:
         """Return a prefix of at most half of the limit: outer headings are dropped first, then words of the title."""
         half, longest = self._half, self._longest
         title = " ".join(self._title[:longest].split())
-        headings = tuple(
-            name if len(name) <= longest else "" for name in path[max(len(path) - self._levels, 0) :]
-        )  # a heading that is too long is dropped
+        headings = path[max(len(path) - self._levels, 0) :]
+        too_long = [index for index, name in enumerate(headings, 1) if len(name) > longest]
+        headings = headings[max(too_long, default=0) :]  # a heading that is too long is dropped, and those above it
         while len(headings) > 1 and self._counted_prefix(title, headings)[1] > half:
             headings = headings[1:]
-        if headings and (not headings[0] or self._counted_prefix("", headings)[1] > half):
+        if headings and self._counted_prefix("", headings)[1] > half:
             headings = ()
         low = high = len(title)
         if self._counted_prefix(title, headings)[1] > half:
@@ -75,9 +76,9 @@ def _shortened(title: str, length: int) -> str:
 
 
 def _written(template: str, title: str, headings: Sequence[str]) -> str:
-    if template == "breadcrumb":
-        names = [name for name in (title, *headings[-1:]) if name]
-        names = names[:1] if len(names) > 1 and names[0] == names[1] else names
+    if template in {"breadcrumb", "path"}:
+        names = [name for name in (title, *headings) if name]
+        names = names[1:] if len(names) > 1 and names[0] == names[1] else names  # a title is often the first heading
         return " > ".join(names) + "\n" if names else ""
     lines = [f"[PAGE] {title}"] if title else []
     lines += [f"[SECTION] {' > '.join(headings)}"] if headings else []

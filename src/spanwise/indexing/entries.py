@@ -22,12 +22,12 @@ from spanwise.pipeline.process import Chunked
 from spanwise.readers import reader_origin
 from spanwise.records.dialects import PLACE, DialectContext
 from spanwise.records.json_lines import json_lines
-from spanwise.records.record import records_of
+from spanwise.records.record import prefix_of, records_of
 from spanwise.stores.values import Entry, StoredDocument
 from spanwise.text.terms import ANALYSER, document_terms
 from spanwise.text.tokens import Tokenizer, built_in, file_name
 
-INDEXING: Final = "4"
+INDEXING: Final = "5"
 """Raised when other entries are made of the same file: everything is indexed again then."""
 _AS_THE_FILE: Final = frozenset({"markdown", "text"})  # formats whose text is the file, line by line
 _CHOOSING_MODEL: Final = frozenset({"endpoint", "model"})
@@ -170,11 +170,12 @@ def entry_of(record: dict[str, Any], line: bytes, before: str, position: int, la
 
 
 def searched_text(record: dict[str, Any]) -> str:
-    """Return what is searched of a chunk: title, labels, headings, full text; a title that is a heading comes once."""
+    """Return what is searched of a chunk: title, labels, headings, text; a title that is a heading comes once."""
     metadata, path = record["metadata"], list(record["headings_path"])
     title = metadata.get("title") or ""
     named = [title] if title and (not path or path[0].casefold() != title.casefold()) else []
-    return "\n".join([*named, *(metadata.get("labels") or ()), *path, record["full_text"]])
+    text = record["embedding_text"].removeprefix(prefix_of(record))
+    return "\n".join([*named, *(metadata.get("labels") or ()), *path, text])
 
 
 def text_before(document: Document, end: int, start: int) -> str:

@@ -11,6 +11,8 @@ import orjson
 from spanwise.documents.document import Document
 from spanwise.inspection.html import inside_script
 from spanwise.inspection.values import Inspection, Record
+from spanwise.records.record import prefix_of
+from spanwise.text.plain import plain_text_of
 
 _ON_THE_PAGE: Final = frozenset({"page", "bbox", "boxes"})
 
@@ -33,7 +35,7 @@ def _chunk(
     indices: Mapping[str, int],
 ) -> dict[str, Any]:  # fmt: skip
     pieces = record["pieces"]
-    before, _, after = record["embedding_text"].rpartition(record["full_text"])  # the text of the template
+    before = prefix_of(record)
     return {
         "index": record["chunk_index"],
         "colour": inspection.colours.get(record["chunk_index"]),
@@ -51,10 +53,17 @@ def _chunk(
         "flags": flags_of(record),
         "parent": indices.get(record["parent_id"] or ""),
         "before": templates.setdefault(before, len(templates)),
-        "after": templates.setdefault(after, len(templates)),
         "pieces": [[piece["start"], piece["end"], piece["role"], piece["joiner"]] for piece in pieces],
+        "plain": _plain_parts(inspection.document, record, before),
         "units": [[piece["utf16_start"], piece["utf16_end"]] for piece in pieces],
     }
+
+
+def _plain_parts(document: Document, record: Record, prefix: str) -> list[str] | None:
+    """Return what the embedder gets of each piece, where that is not the source."""
+    if record["embedding_text"] == prefix + record["full_text"]:
+        return None
+    return plain_text_of(document).parts((one["start"], one["end"], one["joiner"]) for one in record["pieces"])
 
 
 def _source(document: Document, position: int) -> str:

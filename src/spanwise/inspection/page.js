@@ -185,11 +185,10 @@
     const add = (kind, text) => text && words.append(kind ? made("span", kind, text) : text);
     add("template", known.templates[chunk.before]);
     chunk.pieces.forEach(([, , role, joiner], at) => {
-      add("", at ? joiner : "");
+      add("", at && !chunk.plain ? joiner : "");
       const kind = role.startsWith("overlap") ? `overlap ${role}` : role;
-      add(`piece ${kind}`, textBetween(...chunk.units[at]));
+      add(`piece ${kind}`, chunk.plain ? chunk.plain[at] : textBetween(...chunk.units[at]));
     });
-    add("template", known.templates[chunk.after]);
     return words;
   }
 

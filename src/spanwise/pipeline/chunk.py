@@ -120,6 +120,6 @@ def finish(prepared: Prepared, answers: Answers | None = None, offsets: Sequence
             task.document, strategy.name, chunks, offsets, options.max_heading_levels, parent_indices, plan.notes,
             tokenizer=task.tokens.tokenizer, max_tokens=options.max_tokens,
             parent_tokens=getattr(options, "parent_tokens", None), split_level=getattr(options, "split_level", None),
-            traits=strategy.traits,
+            traits=strategy.traits, embed=options.embed,
         )  # fmt: skip
         return Chunks(run)

@@ -13,7 +13,7 @@ from spanwise.documents.document import Block, Document, Metadata
 from spanwise.records.frames import frame_of, polars_frame_of, record_schema, table_of
 from spanwise.records.ids import sha256
 from spanwise.records.links.navigation import navigation_of
-from spanwise.records.record import block_id, blocks_in, chunk_type, core_blocks, plain_core, record_of, records_of
+from spanwise.records.record import block_id, blocks_in, chunk_type, core_blocks, record_of, records_of
 from spanwise.records.run import Run
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class Chunk:
     @property
     def plain_text(self) -> str:
         """The core as a page shows it: no marks of Markdown, no addresses of links and pictures."""
-        return plain_core(self._run, self._settled)
+        return self._run.plain_core(self._settled)
 
     @property
     def full_text(self) -> str:
@@ -198,8 +198,8 @@ class Chunk:
 
     @property
     def embedding_text(self) -> str:
-        """The text for the embedder: the template's prefix and the full text."""
-        return self._settled.prefix + self.full_text
+        """The text for the embedder: the full text, or that as a page shows it, under the template."""
+        return self._run.embedding_text(self._settled, self.full_text)
 
     @property
     def chunk_id(self) -> str:

@@ -17,8 +17,8 @@ from spanwise.documents.document import Document, describing_block
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.records.chunk import Chunk, Chunks
 from spanwise.records.record import FIELDS, is_parent, offset_names
-from spanwise.records.run import Run, plain_text_of
-from spanwise.text.plain import PlainText
+from spanwise.records.run import Run
+from spanwise.text.plain import PlainText, plain_text_of
 
 Record = dict[str, Any]
 DEFAULT_PREFIX: Final = "EDU"

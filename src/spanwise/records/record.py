@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from spanwise.chunking.pieces import Piece, SettledChunk, core_pieces, rendered
+from spanwise.chunking.pieces import Piece, SettledChunk, rendered
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.chunking.task import block_at
 from spanwise.documents.document import LEFT_OUT_KINDS, Block, Document, Part
@@ -23,6 +24,8 @@ FIELDS: Final = (
     "parent_id", "navigation", "metadata",
 )  # fmt: skip
 """The names of the record, in its order."""
+TAGS: Final = re.compile(r"(?=\[)(?:\[PAGE\] (?P<page>[^\n]*)\n)?(?:\[SECTION\] (?P<section>[^\n]*)\n)?\[TEXT\] ")
+"""What the template `tags` puts before a text."""
 
 
 def offset_names(offsets: Sequence[str]) -> tuple[str, ...]:
@@ -33,14 +36,14 @@ def offset_names(offsets: Sequence[str]) -> tuple[str, ...]:
 def record_of(run: Run, index: int) -> dict[str, Any]:
     """Return the record of one chunk."""
     document = run.document
-    start, end, first, last, token_count, around, prefix, oversize, context_dropped = settled = run.settled[index]
+    start, end, first, last, token_count, around, _, oversize, context_dropped = settled = run.settled[index]
     blocks, block, described = document.blocks, document.blocks[first], run.describing_block(index)
     core, before, after = core_blocks(document, settled), list[int](), list[int]()
     normalized_text = full_text = core_text(document.text, settled)
     if around:
         full_text = rendered(document.text, around)
         before, after = (blocks_in(document, around, role) for role in ("overlap_prev", "overlap_next"))
-    embedding_text = prefix + full_text
+    embedding_text = run.embedding_text(settled, full_text)
     prev_chunk_id, next_chunk_id = run.neighbours(index)
     record = {
         "chunk_id": run.chunk_ids[index], "content_id": run.content_ids[index], "content_hash": sha256(embedding_text),
@@ -53,7 +56,7 @@ def record_of(run: Run, index: int) -> dict[str, Any]:
         "block_indices": sorted({*before, *core, *after}) if around else core, "core_block_indices": core,
         "overlap_prev_block_indices": before, "overlap_next_block_indices": after,
         "page_start": block.page, "page_end": blocks[last].page,
-        "normalized_text": normalized_text, "plain_text": plain_core(run, settled), "full_text": full_text,
+        "normalized_text": normalized_text, "plain_text": run.plain_core(settled), "full_text": full_text,
         "embedding_text": embedding_text,
         "token_count": token_count, "tokenizer": run.tokenizer, "max_tokens": run.limit(index),
         "oversize": oversize, "context_dropped": context_dropped,
@@ -66,9 +69,31 @@ def record_of(run: Run, index: int) -> dict[str, Any]:
     return record
 
 
-def plain_core(run: Run, settled: SettledChunk) -> str:
-    """Return the core of a chunk as a page shows it."""
-    return run.plain.joined((start, end, joiner) for start, end, _, joiner in core_pieces(settled.all_pieces))
+def prefix_of(record: Mapping[str, Any]) -> str:
+    """Return what the template put before the text of a record for the embedder.
+
+    Where that text is plain, this is what looks like a template's: tags, or a line of title and headings.
+    """
+    embedded = str(record["embedding_text"])
+    if embedded.endswith(full := record["full_text"]):
+        return embedded[: len(embedded) - len(full)]
+    if tags := TAGS.match(embedded):
+        return tags[0]
+    line = embedded[: embedded.find("\n") + 1]
+    return line if line and is_path_line(line, record) else ""
+
+
+def is_path_line(line: str, record: Mapping[str, Any]) -> bool:
+    """Whether a line is what a template makes of title and headings: the end of the path, a title that may be cut."""
+    line = line.rstrip("\n")
+    title = " ".join((record["metadata"].get("title") or "").split())
+    path = [" ".join(name.split()) for name in record["headings_path"]]
+    if line and title.startswith(line):
+        return True
+    tails = [" > ".join(path[index:]) for index in range(len(path))]
+    return any(
+        line == tail or (line.endswith(f" > {tail}") and title.startswith(line[: -len(tail) - 3])) for tail in tails
+    )
 
 
 def records_of(run: Run) -> Iterator[dict[str, Any]]:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import weakref
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
-from spanwise.chunking.pieces import SettledChunk, core_pieces, rendered
+from spanwise.chunking.pieces import Piece, SettledChunk, core_pieces, rendered
 from spanwise.chunking.strategy import Note, StrategyTraits
 from spanwise.documents.document import Block, Document, Metadata, describing_block
 from spanwise.documents.offsets import MEASURES
 from spanwise.records.ids import chunk_id, content_head, owner_of, sha256
 from spanwise.records.links.navigation import links_to
-from spanwise.text.plain import PlainText
+from spanwise.text.plain import PlainText, plain_text_of
 from spanwise.text.tokens import FullTokenizer, tokenizer_of
 
 _LARGEST: Final = 2**63 - 1  # that JSON and Parquet can hold
@@ -40,6 +39,7 @@ class Run:
         parent_tokens: int | None = None,
         split_level: int | None = None,
         traits: StrategyTraits | None = None,
+        embed: str = "source",
     ) -> None:
         """Keep what the chunks share.
 
@@ -47,7 +47,7 @@ class Run:
         parent, if there are two levels; `notes` are what the strategy reports about ranges, in order. `tokenizer`
         counted them, `max_tokens` is their limit, `parent_tokens` that of parents; `split_level` is the
         last level of headings that begin a section, where the strategy has sections; `traits` are what `check` judges
-        them by, where the strategy isn't known by its name.
+        them by, where the strategy isn't known by its name; `embed` says which text the embedder gets.
         """
         self.document = document
         self.strategy = strategy
@@ -60,6 +60,7 @@ class Run:
         self.tokenizer = tokenizer.name
         self.split_level = split_level
         self.traits = traits or StrategyTraits(strategy)
+        self.is_embedded_plain = embed == "plain"
         self._limits = {False: max_tokens, True: parent_tokens}  # of chunks, of parents
 
     def __getstate__(self) -> dict[str, Any]:
@@ -86,6 +87,15 @@ class Run:
     def plain(self) -> PlainText:
         """The document as a page shows it."""
         return plain_text_of(self.document)
+
+    def embedding_text(self, settled: SettledChunk, full_text: str) -> str:
+        """Return what the embedder gets of a chunk: its full text, or that as a page shows it, under the template."""
+        plain = self.plain.joined(_places(settled.all_pieces)) if self.is_embedded_plain else ""
+        return settled.prefix + (plain or full_text)
+
+    def plain_core(self, settled: SettledChunk) -> str:
+        """Return the core of a chunk as a page shows it."""
+        return self.plain.joined(_places(core_pieces(settled.all_pieces)))
 
     def is_parent(self, index: int) -> bool:
         """Whether a chunk contains others."""
@@ -198,17 +208,8 @@ class Run:
         return {name: dict(zip(edges, MEASURES[name](text, edges), strict=True)) for name in self.offsets}
 
 
-def plain_text_of(document: Document) -> PlainText:
-    """Return a document's text with what a page doesn't show of it; that of the last document is kept."""
-    global _last_plain
-    owner, plain = _last_plain
-    if owner is None or owner() is not document:
-        plain = PlainText(document.text, is_markdown=document.metadata.source_type != "text")
-        _last_plain = weakref.ref(document), plain
-    return plain
-
-
-_last_plain: tuple[weakref.ref[Document] | None, PlainText] = (None, PlainText(""))
+def _places(pieces: Iterable[Piece]) -> Iterator[tuple[int, int, str]]:
+    return ((start, end, joiner) for start, end, _, joiner in pieces)
 
 
 def core_text(text: str, settled: SettledChunk) -> str:

@@ -11,6 +11,7 @@ from spanwise.embedding import embedder_of
 from spanwise.errors import ConnectionLostError, OptionError, SpanwiseError
 from spanwise.records.dialects import Place, in_confluence
 from spanwise.records.links.text_fragments import link_to_texts
+from spanwise.records.record import prefix_of
 from spanwise.retrieval.budget import Answer, CutPassage, answers_within, gathered, within_budget
 from spanwise.retrieval.hits import Hit, Hits, SentenceScore, rounded
 from spanwise.retrieval.passages import Passage, PassageUnit, as_units
@@ -228,7 +229,7 @@ def _hit(query: Query, taken: CutPassage) -> Hit:
     first, best = passage.units[0].found, passage.best
     record, metadata, language = first.record, first.source.metadata, first.source.language
     full_text = passage.before + text + passage.after if whole else text
-    prefix = record["embedding_text"].removesuffix(record["full_text"])
+    prefix = prefix_of(record)
     navigation = {**(record["navigation"] or {}), "text_length": len(text)}
     return Hit(
         document_id=first.document_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
@@ -13,6 +14,7 @@ from pyuegc import EGC
 
 from spanwise import Document
 from spanwise.documents.document import Block, Part
+from spanwise.text.plain import plain_text_of
 
 NEVER_CONTENT = {"front_matter", "comment", "definition"}
 LEFT_OUT_BY = {"structure": {"heading", "rule"}, "smart": {"heading", "rule"}}
@@ -158,8 +160,10 @@ def _provenance(document: Document, record: dict[str, Any]) -> list[str]:
         broken.append("normalized_text is not its core pieces")
     if not core or (record["char_start"], record["char_end"]) != (core[0]["start"], core[-1]["end"]):
         broken.append("char range is not that of the core")
-    if not record["embedding_text"].endswith(full):
-        broken.append("embedding_text doesn't end with full_text")
+    if _embedded(document, record) not in {full, _shown(document, record)}:
+        broken.append("embedding_text ends neither with full_text nor with what a page shows of it")
+    if lost := _put_in(_embedded(document, record), full):
+        broken.append(f"embedding_text has a character that full_text doesn't have there: {lost!r}")
     trimmed = joined.strip()
     if joined != trimmed:
         block = document.blocks[record["block_start_idx"]]
@@ -169,17 +173,39 @@ def _provenance(document: Document, record: dict[str, Any]) -> list[str]:
     return broken
 
 
+def _shown(document: Document, record: dict[str, Any]) -> str:
+    """Return the full text as a page shows it, or the source where nothing is visible."""
+    pieces = [(piece["start"], piece["end"], piece["joiner"]) for piece in record["pieces"]]
+    return plain_text_of(document).joined(pieces) or str(record["full_text"])
+
+
+def _embedded(document: Document, record: dict[str, Any]) -> str:
+    """Return what the embedder gets without what the template puts before it: the source, else what a page shows."""
+    text, full, shown = record["embedding_text"], record["full_text"], _shown(document, record)
+    return next((known for known in (full, shown) if text.endswith(known)), text)
+
+
+def _put_in(plain: str, full: str) -> str | None:
+    """Return the first character of a plain text that the full text doesn't have there; references and `<br>` apart."""
+    if "&" in full or "<" in full:
+        plain, full = "".join(html.unescape(plain).split()), html.unescape(full)
+    rest = iter(full)
+    return next((character for character in plain if character not in rest), None)
+
+
 def _limit(document: Document, record: dict[str, Any], tokenizer: Any, max_tokens: int | None) -> list[str]:
     broken = []
     count = tokenizer.count(record["embedding_text"])
     if count != record["token_count"]:
         broken.append(f"token_count {record['token_count']} is really {count}")
-    if max_tokens is not None and count > max_tokens:
+    prefix = record["embedding_text"].removesuffix(_embedded(document, record))
+    most = max(count, tokenizer.count(prefix + record["full_text"]))  # the limit holds for the source as well
+    if max_tokens is not None and most > max_tokens:
         kinds = {document.blocks[index].kind for index in record["core_block_indices"]}
         core = record["normalized_text"].lower()
         figure = kinds == {"figure"} or (core.startswith("<figure") and core.endswith("</figure>"))
         if not record["oversize"] or not figure:
-            broken.append(f"{count} tokens are over the limit {max_tokens}")
+            broken.append(f"{most} tokens are over the limit {max_tokens}")
     elif record["oversize"]:
         broken.append("oversize without being so")
     return broken
@@ -237,7 +263,7 @@ def _graphemes(document: Document, records: Sequence[dict[str, Any]], tokenizer:
         position += len(cluster)
     broken = []
     for record in records:
-        prefix = record["embedding_text"].removesuffix(record["full_text"])
+        prefix = record["embedding_text"].removesuffix(_embedded(document, record))
         for edge in [edge for piece in record["pieces"] for edge in (piece["start"], piece["end"])]:
             # white space at an edge is trimmed even if a combining mark follows it
             if edge not in clusters or text[edge - 1].isspace() or text[edge].isspace():

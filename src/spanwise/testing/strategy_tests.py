@@ -15,7 +15,7 @@ from spanwise.checks import check
 from spanwise.chunking.strategies import STRATEGIES, strategy_of
 from spanwise.chunking.strategy import StrategyLike
 from spanwise.documents.document import Document
-from spanwise.options import check_value, options_of
+from spanwise.options import EMBEDS, TEMPLATES, check_value, options_of
 from spanwise.pipeline.chunk import chunk
 from spanwise.readers import read_text
 from spanwise.testing.examples import EXAMPLES
@@ -53,8 +53,8 @@ class StrategyTests:
     def options_of_a_run(self, data: st.DataObject) -> dict[str, Any]:
         """Draw a case, and a limit for it."""
         case = data.draw(st.sampled_from([{}, *map(dict, self.cases)]))
-        template = data.draw(st.sampled_from(("plain", "plain", "tags", "breadcrumb")))
-        return {"max_tokens": data.draw(st.sampled_from(SIZES)), "template": template, **case}
+        drawn = {"template": data.draw(st.sampled_from(TEMPLATES)), "embed": data.draw(st.sampled_from(EMBEDS))}
+        return {"max_tokens": data.draw(st.sampled_from(SIZES)), **drawn, **case}
 
     def test_its_name_is_its_own(self, strategy: StrategyLike) -> None:
         """A plug-in can't take the place of a built-in strategy."""

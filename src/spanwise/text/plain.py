@@ -15,6 +15,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from spanwise.documents.document import Document
 from spanwise.text.visible import markdown_options
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _NOTE_MARKS: Final = re.compile(
     r"|(?P<box>(?<=> )\[!\w[\w -]*\][+-]?[ \t]*)|^[ \t]{0,3}#{1,6}[ \t][^\n]*?(?P<anchor>[ \t]*\{#[^{}`\n]*\})[ \t]*$",
     re.MULTILINE,
 )
+_PLAIN: Final = "_plain_text"  # where a document keeps it
 _BLANK_LINES: Final = re.compile(r"\A(?:[ \t]*\n)+")
 
 
@@ -67,11 +69,30 @@ class PlainText:
 
     def joined(self, pieces: Iterable[tuple[int, int, str]]) -> str:
         """Return ranges with the joiners before them as a page shows them; what shows nothing has no joiner."""
-        found = ""
-        for start, end, joiner in pieces:
-            if (shown := self.of(start, end)).strip():
-                found += joiner + shown if found else shown
-        return _BLANK_LINES.sub("", found).rstrip()  # the indentation of code stays
+        return "".join(self.parts(pieces))
+
+    def parts(self, pieces: Iterable[tuple[int, int, str]]) -> list[str]:
+        """Return what each range adds to `joined`: its joiner and what it shows, or nothing."""
+        found, first, last = list[str](), -1, -1
+        for index, (start, end, joiner) in enumerate(pieces):
+            shown = self.of(start, end)
+            is_visible = bool(shown) and not shown.isspace()
+            found.append((joiner + shown if first >= 0 else shown) if is_visible else "")
+            if is_visible:
+                first, last = index if first < 0 else first, index
+        if first >= 0:
+            found[first] = _BLANK_LINES.sub("", found[first])  # the indentation of code stays
+            found[last] = found[last].rstrip()
+        return found
+
+
+def plain_text_of(document: Document) -> PlainText:
+    """Return a document's text with what a page doesn't show of it; it is parsed once, and kept with the document."""
+    known = vars(document)
+    if _PLAIN not in known:
+        known[_PLAIN] = PlainText(document.text, is_markdown=document.metadata.source_type != "text")
+    found: PlainText = known[_PLAIN]
+    return found
 
 
 class _Kept(NamedTuple):

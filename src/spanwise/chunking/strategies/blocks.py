@@ -12,7 +12,7 @@ from spanwise.chunking.pieces import OverlapChoices, PlannedCore
 from spanwise.chunking.strategies.units import BlockRange, content_units, finer, fits
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask
-from spanwise.options import SMALLEST_LIMIT, TEMPLATES, Options, option
+from spanwise.options import EMBED_HELP, EMBEDS, SMALLEST_LIMIT, TEMPLATE_HELP, TEMPLATES, Options, option
 from spanwise.text.tokens import NEAR
 
 
@@ -21,7 +21,8 @@ class BlocksOptions(Options):
     """The options of `blocks`."""
 
     max_tokens: int = option(512, "hard limit of a chunk, everything counted", low=16)
-    template: str = option("tags", "what stands before the text for the embedder", choices=TEMPLATES)
+    template: str = option("tags", TEMPLATE_HELP, choices=TEMPLATES)
+    embed: str = option("plain", EMBED_HELP, choices=EMBEDS)
     overlap_tokens: int = option(50, "at most so much is repeated of each neighbour", low=0)
     overlap_next_tokens: int | None = option(None, "the same for what comes after, where it differs", low=0, kind=int)
     core_tokens: int | None = option(

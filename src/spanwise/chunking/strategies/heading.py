@@ -14,7 +14,7 @@ from spanwise.chunking.strategies.units import BlockRange, content_units, filled
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Block
-from spanwise.options import TEMPLATES, Options, option
+from spanwise.options import TEMPLATE_HELP, TEMPLATES, Options, option
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +25,7 @@ class HeadingOptions(Options):
 
     max_tokens: int = option(600, "hard limit of a chunk, everything counted", low=16)
     target_tokens: int = option(400, "size at which a section that is too large is cut", low=1)
-    template: str = option("breadcrumb", "what stands before the text for the embedder", choices=TEMPLATES)
+    template: str = option("breadcrumb", TEMPLATE_HELP, choices=TEMPLATES)
     split_level: int = option(2, "headings up to this level begin a section", low=1, high=6)
     strict: bool = option(False, "one chunk a section, however small")
     smart: bool = option(True, "pack sections and carry over what is left; off is the same as `strict`")

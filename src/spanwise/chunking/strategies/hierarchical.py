@@ -15,7 +15,7 @@ from spanwise.chunking.strategies.structure import StructureStrategy, planned, s
 from spanwise.chunking.strategy import ChunkPlan
 from spanwise.chunking.task import ChunkingTask
 from spanwise.native.sections import CLOSING, SectionDraft, Seed
-from spanwise.options import Options, option
+from spanwise.options import EMBED_HELP, EMBEDS, TEMPLATE_HELP, TEMPLATES, Options, option
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +27,8 @@ class HierarchicalOptions(Options):
     min_tokens: int = option(60, "size below which a child is joined with a neighbour", low=0)
     overlap_tokens: int = option(0, "at most so much of the child before is repeated", low=0)
     mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
+    template: str = option("path", TEMPLATE_HELP, choices=TEMPLATES)
+    embed: str = option("plain", EMBED_HELP, choices=EMBEDS)
     parent_tokens: int = option(2000, "hard limit of a parent, everything counted", low=16)
 
 

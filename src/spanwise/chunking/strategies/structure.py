@@ -30,7 +30,7 @@ from spanwise.native.sections import (
     lengthened,
     plans_of,
 )
-from spanwise.options import Options, option
+from spanwise.options import EMBED_HELP, EMBEDS, TEMPLATE_HELP, TEMPLATES, Options, option
 from spanwise.text.cuts import block_cuts
 from spanwise.text.tokens import NEAR
 
@@ -48,6 +48,8 @@ class StructureOptions(Options):
     min_tokens: int = option(120, "size below which a chunk is joined with a neighbour", low=0)
     overlap_tokens: int = option(80, "at most so much of the chunk before is repeated", low=0)
     mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
+    template: str = option("path", TEMPLATE_HELP, choices=TEMPLATES)
+    embed: str = option("plain", EMBED_HELP, choices=EMBEDS)
 
 
 class StructureStrategy(Strategy):

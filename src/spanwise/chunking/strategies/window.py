@@ -10,7 +10,7 @@ from spanwise.chunking.pieces import PlannedCore
 from spanwise.chunking.strategies.units import BlockRange, content_units, filled, finer, fits
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask
-from spanwise.options import TEMPLATES, Options, option
+from spanwise.options import TEMPLATE_HELP, TEMPLATES, Options, option
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,7 +19,7 @@ class WindowOptions(Options):
 
     max_tokens: int = option(600, "hard limit of a chunk, everything counted", low=16)
     target_tokens: int = option(400, "size at which a block that is too large is cut", low=1)
-    template: str = option("breadcrumb", "what stands before the text for the embedder", choices=TEMPLATES)
+    template: str = option("breadcrumb", TEMPLATE_HELP, choices=TEMPLATES)
     overlap_tokens: int = option(0, "at most so much of the chunk before is repeated", low=0)
 
 
