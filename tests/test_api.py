@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import pytest
 
 import spanwise
+from proposing import offline
 from spanwise import (
     Block,
     Chunk,
@@ -778,10 +779,60 @@ def test_breadcrumb(text: str, title: str | None, expected: str) -> None:
     assert embedded(text, "breadcrumb", title=title) == expected
 
 
-def test_plain_and_default() -> None:
+DEFAULTS = {
+    "structure": "T > A\nż [1]", "smart": "T > A\nż [1]", "hierarchical": "T > A\nA\n\nż [1]",
+    "blocks": "[PAGE] T\n[SECTION] A\n[TEXT] A\n\nż [1]", "heading": "T > A\n# A\n\n*ż* [\\[1\\]](x.md)",
+    "window": "T > A\n# A\n\n*ż* [\\[1\\]](x.md)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_default_of_each_strategy(strategy: str) -> None:
+    text = "# A\n\n*ż* [\\[1\\]](x.md)"
+    chunks = spanwise.chunk(document_of(text, title="T"), strategy, **offline(strategy))
+    assert {chunk.embedding_text for chunk in chunks} == {DEFAULTS.get(strategy, text)}
+
+
+def test_the_path_has_every_heading_and_a_title_once() -> None:
+    assert embedded("# A\n\n## B\n\n### C\n\nż", "path", title="T") == "T > A > B > C\nż"
+    assert embedded("# A\n\n## B\n\nż", "path", title="A") == "A > B\nż"
+    assert embedded("ż", "path", title="T") == "T\nż"
+    assert embedded("# A\n\nż", "path") == "A\nż"
+    assert embedded("ż", "path") == "ż"
+
+
+def test_what_shows_nothing_is_embedded_as_it_is() -> None:
+    (chunk,) = spanwise.chunk(document_of("[](x.md)", title="T"))
+    assert (chunk.plain_text, chunk.embedding_text) == ("", "T\n[](x.md)")
+
+
+def test_the_limit_holds_for_the_source_and_for_what_is_embedded() -> None:
+    class Letters:
+        """Counts what most tokenizers do not: marks are free, so the plain text is never smaller."""
+
+        name = "letters"
+
+        def count(self, text: str) -> int:
+            return sum(character.isalpha() for character in text)
+
+        def ends(self, text: str) -> list[int]:
+            return [index + 1 for index, character in enumerate(text) if character.isalpha()]
+
+    document = document_of("# A\n\n" + "**bold** words with [a link](x.md). " * 30)
+    words = tokenizer_of("words")
+    for tokenizer in (Letters(), words):
+        for chunk in spanwise.chunk(document, tokenizer=tokenizer, max_tokens=40):
+            prefix = chunk.embedding_text[: chunk.embedding_text.index("\n") + 1]
+            assert prefix == "A\n"
+            assert max(tokenizer.count(chunk.embedding_text), tokenizer.count(prefix + chunk.full_text)) <= 40
+            assert chunk.token_count == tokenizer.count(chunk.embedding_text)
+
+
+def test_plain() -> None:
     assert embedded("# A\n\nż", "plain", title="T") == "ż"
     for strategy in STRATEGIES:
-        for chunk in spanwise.chunk(document_of("# A\n\nż", title="T"), strategy):
+        given = {"template": "plain", "embed": "source", **offline(strategy)}
+        for chunk in spanwise.chunk(document_of("# A\n\nż", title="T"), strategy, **given):
             assert chunk.embedding_text == chunk.full_text
 
 

@@ -297,9 +297,9 @@ def test_a_table_has_a_line_for_each_chunk(folder: Path, capsys: Captured) -> No
         "━━ docs/a.md: Travel",
         "   3 chunks",
         "",
-        "    0  paragraph      15  10:66             Travel                        Trips are booked in t…",
-        "    1  table          30  78:149            Travel › Rates                | City | Rate | |----…",
-        "    2  list            8  151:164           Travel › Rates                - one - two 🎉",
+        "    0  paragraph      17  10:66             Travel                        Trips are booked in t…",
+        "    1  table          28  78:149            Travel › Rates                | City | Rate | |----…",
+        "    2  list           10  151:164           Travel › Rates                - one - two 🎉",
         "",
     ]
 

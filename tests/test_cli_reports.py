@@ -433,8 +433,9 @@ def test_stats_read_what_is_piped_in(folder: Path) -> None:
 
 @pytest.mark.parametrize("dialect", ["spec-v1", "notes", "fixed-size"])
 def test_stats_know_dialects_with_token_counts(dialect: str, capsys: Captured) -> None:
-    plain = figures(capsys, chunks_in("x.jsonl", "page.md", *SMALL))
-    other = figures(capsys, chunks_in("y.jsonl", "page.md", *SMALL, "--dialect", dialect))
+    source = *SMALL, "--template", "plain", "--embed", "source"  # whose tokens a dialect counts
+    plain = figures(capsys, chunks_in("x.jsonl", "page.md", *source))
+    other = figures(capsys, chunks_in("y.jsonl", "page.md", *source, "--dialect", dialect))
     for name in ("documents", "chunks", "tokens", "smallest", "median", "largest"):
         assert other[name] == plain[name]
 

@@ -307,9 +307,9 @@ def test_a_file_that_is_renamed_is_not_embedded_again(folder: Path, capsys: Capt
 
 
 def test_equal_texts_are_embedded_once(folder: Path, capsys: Captured, embedder: WordEmbedder) -> None:
-    files(folder, {f"same/{number}.md": "Just the same words.\n" for number in range(5)})
+    files(folder, {f"same/{number}/x.md": "Just the same words.\n" for number in range(5)})  # one name is one title
     lines = indexed(capsys, "same", embedder="auto")
-    assert embedder.embedded == ["Just the same words."]
+    assert embedder.embedded == ["x\nJust the same words."]
     assert sorted(line["embedded"] for line in lines.values()) == [0, 0, 0, 0, 1]
 
 
@@ -603,7 +603,7 @@ def test_without_headings_only_changed_chunks_are_embedded(
 ) -> None:
     """Chunks are filled in order, so one paragraph may change those after it, until the cuts coincide again."""
     blocks = [block for block in made_text(60, 11, random.Random(9)) if not block.startswith("#")]
-    before = spanwise.chunk(spanwise.read_text("\n\n".join(blocks), document_id="d"))
+    before = spanwise.chunk(spanwise.read_text("\n\n".join(blocks), document_id="d", title="x"))
     _, embedded = inserted(blocks, folder, capsys, embedder, 200)
     after = spanwise.chunk(spanwise.read(folder / "one/x.md"))
     assert embedded == len({one.content_hash for one in after} - {one.content_hash for one in before})
@@ -667,3 +667,23 @@ def test_names_that_are_no_text_or_steer_the_terminal(folder: Path, capsys: Capt
     assert len(listed.splitlines()) == len(lines) + 1
     assert main(["search", "x", "--store", "no\x1b[31m.db"]) == 2
     assert "\x1b" not in capsys.readouterr().err
+
+
+# ── other settings ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_run_with_other_settings_is_reported(folder: Path, capsys: Captured) -> None:
+    def told(*arguments: str) -> str:
+        assert main(["index", "docs", "--store", "s.db", "--embedder", "none", *arguments]) == 0
+        return capsys.readouterr().err
+
+    assert "other settings" not in told()
+    assert "other settings" not in told()
+    assert "3 documents indexed with other settings, or by another version: indexed again" in told(
+        "--max-tokens", "300"
+    )
+    report = spanwise.index("docs", "s.db", embedder=None)
+    assert (report.changed, report.other_settings) == (3, 3)
+    (folder / "docs/a.md").write_text("# Travel\n\nOther words.\n")
+    report = spanwise.index("docs", "s.db", embedder=None)
+    assert (report.changed, report.other_settings) == (1, 0)

@@ -81,7 +81,8 @@ EDITS: dict[str, tuple[str, ...]] = {
                                  "UPDATE terms SET id = 6 WHERE id = -1"),
     "how often a term is": ("UPDATE terms SET chunks = chunks + 1 WHERE id = 5",),
     "the chunks of a term": ("UPDATE terms SET keys = keys + 1 WHERE id = 5",),
-    "the tenant of a term": ("UPDATE terms SET tenant = 2 WHERE id = (SELECT max(id) FROM terms WHERE tenant = 1)",),
+    "the tenant of a term": ("UPDATE terms SET tenant = 2 WHERE id = (SELECT max(id) FROM terms WHERE tenant = 1 "
+                             "AND term NOT IN (SELECT term FROM terms WHERE tenant = 2))",),
     "the number of a term": ("UPDATE terms SET id = 9223372036854775807 WHERE id = 5",),
     "a path": ("UPDATE documents SET file_path = 'other.md' WHERE document_id = 'one1'",),
     "a place": ("UPDATE documents SET place = '/etc/passwd' WHERE document_id = 'one1'",),

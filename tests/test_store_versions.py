@@ -21,6 +21,7 @@ from spanwise.testing.store_documents import WordEmbedder
 
 STORE = Path(__file__).parent / "data" / "store_0_1.db.gz"
 FORMER_PLACE = "/srv/notes"
+AS_THEN: dict[str, Any] = {"template": "plain", "embed": "source"}  # the defaults of 0.1
 TRAVEL = (
     "---\ntitle: Travel\ntags: [rules, trips]\nupdated_at: 2026-01-10\n---\n\n# Travel\n\n"
     "Trips are booked in the portal.\n\n## Rates\n\nBerlin costs 41 a day. [more](more.md)\n"
@@ -95,10 +96,10 @@ def test_the_first_write_brings_it_up_to_date(store: Path) -> None:
 def test_it_is_read_again_once_and_nothing_is_embedded(store: Path) -> None:
     answers, embedder = found(store), WordEmbedder()
     assert not spanwise.search("rules", store)
-    report = spanwise.index("docs", store, embedder=embedder)
+    report = spanwise.index("docs", store, embedder=embedder, **AS_THEN)
     assert (report.changed, report.added, report.deleted) == (2, 0, 0)
-    assert spanwise.index("docs", store, embedder=embedder).unchanged == 2
-    acme = spanwise.index("acme", store, tenant="acme", strategy="hierarchical", embedder=embedder)
+    assert spanwise.index("docs", store, embedder=embedder, **AS_THEN).unchanged == 2
+    acme = spanwise.index("acme", store, tenant="acme", strategy="hierarchical", embedder=embedder, **AS_THEN)
     assert (acme.changed, embedder.embedded) == (1, [])
     assert without_scores(found(store)) == without_scores(answers)
     assert [hit.file_path for hit in spanwise.search("rules", store)] == ["docs/travel.md"], "a label is found now"
@@ -106,11 +107,21 @@ def test_it_is_read_again_once_and_nothing_is_embedded(store: Path) -> None:
         assert opened.verify() == []
 
 
+def test_under_the_defaults_of_today_its_texts_are_embedded_again(store: Path) -> None:
+    embedder = WordEmbedder()
+    report = spanwise.index("docs", store, embedder=embedder)
+    assert (report.changed, report.embedded, len(embedder.embedded)) == (2, 3, 3)
+    assert sorted(embedder.embedded)[1:] == [
+        "Travel\nTrips are booked in the portal.",
+        "Travel > Rates\nBerlin costs 41 a day. more",
+    ]
+
+
 def test_readers_that_were_there_before_see_it_brought_up_to_date(store: Path) -> None:
     answers = found(store)
     with closing(open_store(store)) as reader:
         assert reader.status()["schema"] == 1
-        spanwise.index("docs", store, embedder=WordEmbedder())
+        spanwise.index("docs", store, embedder=WordEmbedder(), **AS_THEN)
         assert reader.status()["schema"] == tables.VERSION
         assert len(list(reader.reading("").documents())) == 2
         assert reader.verify() == []
@@ -134,8 +145,8 @@ def test_what_contradicts_itself_is_found_and_repaired(statement: str, store: Pa
     with closing(open_store(store)) as opened:
         assert opened.verify()
     assert repair(str(store)).findings
-    spanwise.index("docs", store, embedder=WordEmbedder())
-    spanwise.index("acme", store, tenant="acme", strategy="hierarchical", embedder=WordEmbedder())
+    spanwise.index("docs", store, embedder=WordEmbedder(), **AS_THEN)
+    spanwise.index("acme", store, tenant="acme", strategy="hierarchical", embedder=WordEmbedder(), **AS_THEN)
     assert (without_scores(found(store)), version(store)) == (answers, tables.VERSION)
 
 
@@ -144,7 +155,7 @@ def test_a_version_that_the_tables_deny_is_damage(store: Path) -> None:
     with pytest.raises(StoreError, match="too old"):
         open_store(store)
     executed(store, "PRAGMA user_version = 1")
-    spanwise.index("docs", store, embedder=WordEmbedder())
+    spanwise.index("docs", store, embedder=WordEmbedder(), **AS_THEN)
     executed(store, "PRAGMA user_version = 1")
     with pytest.raises(StoreError, match="its tables are not of version 1, as it says"):
         open_store(store)

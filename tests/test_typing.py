@@ -119,6 +119,6 @@ def test_signatures_are_up_to_date() -> None:
 def test_help_names_the_options() -> None:
     for function in (spanwise.chunk, spanwise.chunk_files, spanwise.index):
         text = str(function.__doc__)
-        assert "structure: max_tokens=900, template='plain'" in text
+        assert "structure: max_tokens=900, template='path', embed='plain'" in text
         assert "smart: max_tokens=900" in text
         assert "window_tokens=2000" in text

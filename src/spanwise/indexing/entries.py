@@ -66,20 +66,34 @@ class EntryEncoder:
 
 
 def fingerprint_of(job: Job, data: bytes, embedder: str) -> str:
-    """Return a hash of a file's bytes and of everything else that decides what is stored of it."""
+    """Return what decides what is stored of a file: a hash of the settings, and one of its bytes with all else."""
+    item, settings = job.item, job.settings
+    deciding = (dict(settings.metadata), _format_name(item.format), dict(item.metadata), item.location, embedder)
+    digest = hashlib.blake2b(data, digest_size=16)
+    digest.update(_canonical(deciding))
+    return f"{settings_print(job)}-{digest.hexdigest()}"
+
+
+def settings_print(job: Job) -> str:
+    """Return a hash of the version and the settings that a document is read and chunked with."""
+    settings, reading = job.settings, job.reading
+    deciding = (
+        INDEXING, __version__, ANALYSER, settings.strategy_name, _tokenizer_name(settings.tokenizer),
+        _distinctive(settings.options), reading.keep_all, reading.figures,
+        _plugins_of(job),  # what they make may change with their version
+    )  # fmt: skip
+    return hashlib.blake2b(_canonical(deciding), digest_size=4).hexdigest()
+
+
+def has_settings(fingerprint: str, job: Job) -> bool:
+    """Whether a stored document was read and chunked with the settings of a job."""
+    return fingerprint.startswith(settings_print(job) + "-")
+
+
+def _canonical(values: Any) -> bytes:
     import orjson
 
-    item, settings, reading = job.item, job.settings, job.reading
-    deciding: tuple[Any, ...] = (
-        INDEXING, __version__, ANALYSER, settings.strategy_name, _tokenizer_name(settings.tokenizer),
-        _distinctive(settings.options), dict(settings.metadata), _format_name(item.format), reading.keep_all,
-        reading.figures, dict(item.metadata), item.location, embedder,
-    )  # fmt: skip
-    if others := _plugins_of(job):  # what they make may change with their version
-        deciding = (*deciding, others)
-    digest = hashlib.blake2b(data, digest_size=16)
-    digest.update(orjson.dumps(deciding, option=orjson.OPT_SORT_KEYS, default=str))
-    return digest.hexdigest()
+    return orjson.dumps(values, option=orjson.OPT_SORT_KEYS, default=str)
 
 
 def _format_name(format: Any) -> str | None:

@@ -15,7 +15,7 @@ from spanwise.chunking.strategy import StrategyLike
 from spanwise.documents.document import derived_document_id
 from spanwise.embedding import Embedder, embedder_of
 from spanwise.errors import OptionError, SpanwiseError
-from spanwise.indexing.entries import EntryEncoder, StoreEntries, document_bytes, fingerprint_of
+from spanwise.indexing.entries import EntryEncoder, StoreEntries, document_bytes, fingerprint_of, has_settings
 from spanwise.indexing.identity import Names, gone
 from spanwise.indexing.writer import DocumentReport, IndexWriter
 from spanwise.pipeline.guard import Limits, checked_limits
@@ -58,6 +58,8 @@ class IndexReport:
     documents: tuple[DocumentReport, ...] = field(default=(), repr=False)
     passed_over: dict[str, int] = field(default_factory=dict)
     """How many files of a folder were not read, by reason."""
+    other_settings: int = 0
+    """How many of the changed documents were indexed before with other settings, or by another version."""
 
 
 class IndexPlan(NamedTuple):
@@ -115,7 +117,7 @@ def index(
                 asked = stack.enter_context(proposer_for(plan.jobs))  # one for the run, so that its limits hold
             reports += run.write(plan, workers, asked, limits)
         reports += run.remove(listing.paths, [error.subject for error in listing.failed], listing.without_reader)
-    return _report(reports, dict(listing.passed_over))
+    return replace(_report(reports, dict(listing.passed_over)), other_settings=run.other_settings)
 
 
 def _batches(items: Iterable[SourceItem], size: int) -> Iterator[tuple[list[SourceItem], bool]]:
@@ -152,6 +154,7 @@ class IndexRun:
         self._done: Counter[str] = Counter()
         self._planned, self._all_planned = 0, False
         self._locations: set[str] = set()
+        self.other_settings = 0
 
     def plan(self, jobs: Iterable[Job], *, is_last: bool = True) -> IndexPlan:
         """Name the documents, and separate those that did not change; each file is fetched once."""
@@ -165,6 +168,8 @@ class IndexRun:
                 name, chunks = named.item.name, known.chunks
                 unchanged.append(DocumentReport(known.document_id, "unchanged", chunks, file=name, kept=chunks))
                 continue
+            if known and not has_settings(known.fingerprint, named):
+                self.other_settings += 1
             if data is not None and named.item.document is None and (kept := kept + len(data)) <= _KEPT_BYTES:
                 named = named._replace(item=replace(named.item, data=data))
             work.append(named)

@@ -118,6 +118,9 @@ def _index(
     progress.finish()
     if not arguments.quiet and not arguments.json:
         _sum_up(documents, chunks, progress, embedding=embedder is not None, dry=arguments.dry_run)
+        if index_run.other_settings:
+            others = counted(index_run.other_settings, "document")
+            progress.screen.line(f"{others} indexed with other settings, or by another version: indexed again", "dim")
         show_left_out(progress.screen, found)
         if proposer is not None and not arguments.dry_run:
             show_report(progress.screen, proposer)
