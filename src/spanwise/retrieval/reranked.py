@@ -18,6 +18,7 @@ from spanwise.stores.values import StoredChunk
 
 _LEAST: Final = 0.1  # points of the worst chunk that was read; the best has 1
 _UNREAD: Final = 0.09  # of the former score: what was not read follows
+_STEP: Final = 1e-9  # that each chunk has less than the one before, so that equal scores keep their order
 _LONGEST_QUESTION: Final = 2_000  # characters: most of a model's limit is for the text
 _LONGEST_HEADINGS: Final = 500
 _LONGEST_TEXT: Final = 20_000  # no model reads more; most cut earlier
@@ -94,16 +95,19 @@ def reranked_text(found: StoredChunk) -> str:
 
 def _ordered(chunks: Sequence[Ranked], scores: Sequence[float], name: str) -> list[Ranked]:
     """Return the chunks that were read by their scores, equal ones as before, and behind them the others."""
-    order = sorted(range(len(scores)), key=lambda number: (-scores[number], number))
-    points = [round(_LEAST + (1 - _LEAST) * share, 9) for share in _shares(scores)]
-    found = [
-        _with_score(chunks[number], RerankerScore(name, scores[number], points[number], rank, number + 1))
-        for rank, number in enumerate(order, 1)
-    ]
+    shares = _shares(scores)
     best = max(one.score for one in chunks) or 1.0
-    for rank, one in enumerate(chunks[len(scores) :], len(scores) + 1):
-        less = round(_UNREAD * max(one.score, 0.0) / best, 9)
-        found.append(_with_score(one, RerankerScore(name, None, less, rank, rank)))
+    points = [_LEAST + (1 - _LEAST) * share for share in shares]
+    points += [_UNREAD * max(one.score, 0.0) / best for one in chunks[len(scores) :]]
+    order = sorted(range(len(scores)), key=lambda number: (-scores[number], number))
+    order += range(len(scores), len(chunks))
+    found: list[Ranked] = []
+    for rank, number in enumerate(order, 1):
+        given = scores[number] if number < len(scores) else None
+        worth = round(round(points[number], 9) - (rank - 1) * _STEP, 9)
+        score = RerankerScore(name, given, worth, rank, number + 1)
+        one = chunks[number]
+        found.append(Ranked(one.found, worth, replace(one.explanation, reranker=score)))
     return found
 
 
@@ -112,7 +116,3 @@ def _shares(scores: Sequence[float]) -> list[float]:
     halves = [score / 2 for score in scores]  # so that no difference is infinite
     low, high = min(halves), max(halves)
     return [(half - low) / (high - low) if high > low else 1.0 for half in halves]
-
-
-def _with_score(one: Ranked, score: RerankerScore) -> Ranked:
-    return Ranked(one.found, score.points, replace(one.explanation, reranker=score))
