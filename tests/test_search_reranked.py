@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 import spanwise
 from command import files
 from fake_endpoint import drip_body, raw, serving, status
-from plugging import Install
 from rerankers import ByFunction, Returning, answering_as, cross_encoder
 from searching import note, stored
 from servers import database
@@ -291,14 +290,13 @@ def test_a_failure_is_a_note(folder: Path, monkeypatch: pytest.MonkeyPatch, caps
     assert KEY not in captured.err
 
 
-def test_in_the_config_file(folder: Path, install: Install, capsys: pytest.CaptureFixture[str]) -> None:
-    install("acme-rerank 1.0", {"rerankers": {"shortest": "test_search_reranked:Shortest"}})
+def test_in_the_config_file(folder: Path, acme: None, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SEARCH, "--json"]) == 0
     plain = json.loads(capsys.readouterr().out)["hits"]
-    Path("spanwise.toml").write_text('[search]\ntitle = 0.3\nreranker = "shortest"\nreranker_chunks = 3\n')
+    Path("spanwise.toml").write_text('[search]\ntitle = 0.3\nreranker = "shortest:2"\nreranker_chunks = 3\n')
     assert main([*SEARCH, "--json"]) == 0
     hits = json.loads(capsys.readouterr().out)["hits"]
-    assert [hit["explain"]["reranker"]["name"] for hit in hits] == ["shortest"] * len(hits)
+    assert [hit["explain"]["reranker"]["name"] for hit in hits] == ["shortest:2"] * len(hits)
     scores = [hit["explain"]["reranker"]["score"] for hit in hits]
     assert scores == sorted(scores, reverse=True)
     assert [hit["chunk_ids"] for hit in hits] != [hit["chunk_ids"] for hit in plain]
@@ -335,18 +333,6 @@ def test_a_key_that_is_missing_harms_only_search(folder: Path, capsys: pytest.Ca
     assert main(["index", "docs", "--store", "s.db", "--embedder", "none", "-q"]) == 0
     assert main(SEARCH) == 2
     assert "CO_API_KEY" in capsys.readouterr().err
-
-
-class Shortest:
-    """A plug-in that prefers short texts."""
-
-    name = "shortest"
-
-    def __init__(self, model: str) -> None:
-        assert model == ""
-
-    def rerank(self, question: str, texts: list[str]) -> list[float]:
-        return [-float(len(text.partition("\n")[2])) for text in texts]
 
 
 def test_hits_are_hits() -> None:
