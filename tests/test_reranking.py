@@ -331,6 +331,16 @@ def test_onnx_reads_question_and_text_together(folder: Path) -> None:
     assert reranker.name == f"onnx:{folder}"
 
 
+def test_onnx_beside_other_formats(folder: Path) -> None:
+    before = made(f"onnx:{folder}").rerank(QUESTION, TEXTS)
+    (folder / "onnx").mkdir()
+    (folder / "model.onnx").rename(folder / "onnx" / "model.onnx")
+    assert made(f"onnx:{folder}").rerank(QUESTION, TEXTS) == before
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(spanwise.OptionError, match=r"there is no .*tokenizer\.json"):
+        made(f"onnx:{folder}")
+
+
 def test_onnx_with_other_integers(tmp_path: Path) -> None:
     reranker = made(f"onnx:{cross_encoder(tmp_path, WORDS, kind=TensorProto.INT32)}")
     assert reranker.rerank(QUESTION, TEXTS) == pytest.approx([shared_words(QUESTION, text) for text in TEXTS], abs=1e-6)

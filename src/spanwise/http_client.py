@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 
 from spanwise.errors import EndpointError
 
+_AGENT: Final = "spanwise"  # some services turn away clients with the name that urllib has
 _PASSING: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})  # status codes worth another try
 _LONGEST_PAUSE: Final = 30.0
 _MOST_OF_A_REFUSAL: Final = 2_000  # bytes of it that are read
@@ -47,16 +48,15 @@ class JsonEndpoint:
     largest: int = 1 << 20
     """Bytes of an answer; a larger one is an error."""
     tries: int = 4
-    whole: float | None = None
-    """Seconds of all tries together with the pauses between them; None for no limit."""
     wait: Callable[[float], None] = field(default=time.sleep, repr=False)
 
-    def ask(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+    def ask(self, body: Mapping[str, Any], read: Callable[[Any], T], within: float | None = None) -> T:
         """Return what `read` makes of the answer; it raises PassingError for a broken one.
 
-        A passing failure is tried again after a growing pause. Raise EndpointError for a permanent one, or the last.
+        A passing failure is tried again after a growing pause, all `within` so many seconds. Raise EndpointError for a
+        permanent one, or the last.
         """
-        end = None if self.whole is None else time.monotonic() + self.whole
+        end = None if within is None else time.monotonic() + within
         for number in range(1, self.tries + 1):
             try:
                 return read(_parsed(self._sent(body, end)))
@@ -73,7 +73,7 @@ class JsonEndpoint:
         return EndpointError(self.url, f"{rule} when {self.who} was asked", hint=hint)
 
     def _sent(self, body: Mapping[str, Any], end: float | None) -> bytes:
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": _AGENT}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         request = urllib.request.Request(self.url, json.dumps(body).encode(), headers, method="POST")

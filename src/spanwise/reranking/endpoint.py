@@ -11,7 +11,6 @@ import math
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from spanwise.errors import OptionError
@@ -19,6 +18,7 @@ from spanwise.http_client import JsonEndpoint, PassingError
 
 _LONGEST: Final = 16_000  # characters of one text; endpoints cut at the limit of the model
 _LARGEST_ANSWER: Final = 8_000_000  # bytes: some servers send the texts back
+_LONGEST_TRY: Final = 600.0
 _TRIES: Final = 3
 _DEFAULT_SECONDS: Final = 5.0
 
@@ -64,7 +64,7 @@ class EndpointReranker:
             hint = f"set {name}, or SPANWISE_RERANKER_URL for an endpoint of your own"
             raise OptionError(name, f"must be set for the reranker {self.name}", hint=hint)
         url = address if address.endswith("/rerank") else f"{address}/rerank"
-        self._endpoint = JsonEndpoint(url, self.name, key, largest=_LARGEST_ANSWER, tries=_TRIES)
+        self._endpoint = JsonEndpoint(url, self.name, key, _LONGEST_TRY, _LARGEST_ANSWER, _TRIES)
 
     def within(self, seconds: float) -> EndpointReranker:
         """Return the same with so many seconds for a call."""
@@ -79,11 +79,11 @@ class EndpointReranker:
         return [one for batch in batches for one in self._scores(question, batch, end - time.monotonic())]
 
     def _scores(self, question: str, texts: Sequence[str], seconds: float) -> list[float]:
-        service, endpoint = self._service, replace(self._endpoint, timeout=seconds, whole=seconds)
+        service = self._service
         body: dict[str, Any] = {"query": question, service.texts: [text[:_LONGEST] for text in texts], **service.extra}
         if self._model:
             body |= {"model": self._model, "top_n": len(texts)}
-        return endpoint.ask(body, lambda answer: _in_order(answer, service.score, len(texts)))
+        return self._endpoint.ask(body, lambda answer: _in_order(answer, service.score, len(texts)), seconds)
 
 
 def _in_order(answer: Any, name: str, count: int) -> list[float]:

@@ -13,7 +13,8 @@ from spanwise.plugins import reason
 
 KIND: Final = "onnx"
 
-_FILES: Final = ("model.onnx", "tokenizer.json")
+_MODELS: Final = ("model.onnx", "onnx/model.onnx")  # the latter where a model's folder has it in several formats
+_TOKENIZER: Final = "tokenizer.json"
 _LONGEST: Final = 20_000  # characters of one text; the tokenizer cuts at the limit of the model
 _BATCH: Final = 16
 _TOKENS: Final = 512  # of question and text together, if the folder doesn't say
@@ -29,10 +30,12 @@ class OnnxReranker:
         """Load nothing yet; raise OptionError if a file is missing."""
         self._folder = Path(folder).expanduser().resolve()
         self.name = f"{KIND}:{folder}"
-        for name in _FILES:
-            if not (self._folder / name).is_file():
-                rule = f"must name a folder with {' and '.join(_FILES)}"
-                raise OptionError("reranker", rule, value=self.name, hint=f"there is no {self._folder / name}")
+        models = [self._folder / name for name in _MODELS if (self._folder / name).is_file()]
+        if not models or not (self._folder / _TOKENIZER).is_file():
+            missing = self._folder / (_TOKENIZER if models else _MODELS[0])
+            rule = f"must name a folder with {_MODELS[0]} and {_TOKENIZER}"
+            raise OptionError("reranker", rule, value=self.name, hint=f"there is no {missing}")
+        self._file = models[0]
 
     def load(self) -> None:
         """Load the model; raise MissingExtraError or OptionError if it can't be loaded."""
@@ -53,18 +56,17 @@ class OnnxReranker:
         return [one for at in range(0, len(pairs), _BATCH) for one in model.scores(pairs[at : at + _BATCH])]
 
     def _model(self) -> _Model:
-        changed = (self._folder / _FILES[0]).stat().st_mtime_ns
-        return _loaded(self._folder, changed)
+        return _loaded(self._file, self._folder, self._file.stat().st_mtime_ns)
 
 
 class _Model:
     """A session of onnxruntime with the tokenizer of its model."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, file: Path, folder: Path) -> None:
         import onnxruntime
         import tokenizers
 
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / _FILES[1]))
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / _TOKENIZER))
         set_before = self._tokenizer.truncation or {}
         self._tokenizer.enable_truncation(int(set_before.get("max_length") or _most_tokens(folder)))
         padding = self._tokenizer.padding or {}
@@ -73,7 +75,7 @@ class _Model:
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3  # errors: warnings about the machine would go to stderr
         providers = ["CPUExecutionProvider"]
-        self._session = onnxruntime.InferenceSession(str(folder / _FILES[0]), options, providers=providers)
+        self._session = onnxruntime.InferenceSession(str(file), options, providers=providers)
         self._inputs = {one.name: "int32" if "int32" in one.type else "int64" for one in self._session.get_inputs()}
         if unknown := set(self._inputs) - set(_INPUTS):
             rule = f"must be a cross-encoder, whose inputs are of {', '.join(_INPUTS)}"
@@ -97,9 +99,9 @@ class _Model:
 
 
 @lru_cache(maxsize=2)
-def _loaded(folder: Path, changed: int) -> _Model:
+def _loaded(file: Path, folder: Path, changed: int) -> _Model:
     """Return a model, loaded once a process and again when its file has changed."""
-    return _Model(folder)
+    return _Model(file, folder)
 
 
 def _most_tokens(folder: Path) -> int:

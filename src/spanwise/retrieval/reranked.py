@@ -39,9 +39,9 @@ RERANK_SETTINGS: Final = tuple(item.name for item in fields(RerankSettings))
 class Reranking(NamedTuple):
     """A reranker, how many chunks it reads, and the seconds that it has."""
 
-    reranker: Reranker | None = None
-    chunks: int = 50
-    seconds: float = 5.0
+    reranker: Reranker | None
+    chunks: int
+    seconds: float
 
 
 def check_rerank_settings(given: Mapping[str, Any]) -> None:
@@ -62,7 +62,7 @@ def reranking_of(options: Mapping[str, Any]) -> Reranking:
     return Reranking(reranker, settings.reranker_chunks, float(settings.reranker_timeout))
 
 
-def loaded(how: Reranking) -> None:
+def load_model(how: Reranking) -> None:
     """Load a local model, which isn't limited in time; raise SpanwiseError if it can't be loaded."""
     if isinstance(how.reranker, OnnxReranker | TransformerReranker):
         how.reranker.load()

@@ -17,7 +17,7 @@ from spanwise.retrieval.passages import Passage, PassageUnit, as_units
 from spanwise.retrieval.query import Query, looked_up, prepared
 from spanwise.retrieval.ranking import Ranked, ranked
 from spanwise.retrieval.request import SearchOptions, SearchRequest, check_dialect, checked_request
-from spanwise.retrieval.reranked import loaded, reranked
+from spanwise.retrieval.reranked import load_model, reranked
 from spanwise.stores import Store, StoreReader, opened
 from spanwise.stores.values import Filters, Model, StoredChunk
 from spanwise.text.terms import matches
@@ -79,7 +79,7 @@ def search(
     request = checked_request(tenant, options)
     if dialect is not None:
         check_dialect(dialect, request)
-    loaded(request.reranking)
+    load_model(request.reranking)
     find: Callable[..., Any] = _hits if dialect is None else _in_dialect
     with opened(store) as opened_store:
         text = looked_up(query)
