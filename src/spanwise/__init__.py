@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from spanwise.records.dialects import translate
     from spanwise.records.frames import records_from_arrow
     from spanwise.reranking import Reranker
-    from spanwise.retrieval.hits import Explanation, Hit, Hits, RerankerScore
+    from spanwise.retrieval.hits import Explanation, Hit, Hits
     from spanwise.retrieval.search import search
     from spanwise.retrieval.weights import Weights
     from spanwise.signatures import ChunkFilesFunction, ChunkFunction, IndexFunction
@@ -87,7 +87,6 @@ _HOMES = {
     "ProposerReport": "chunking.proposers",
     "Reader": "readers.plugin_reader",
     "Reranker": "reranking",
-    "RerankerScore": "retrieval.hits",
     "ServicePlan": "pipeline.service_plans",
     "SourceItem": "sources.item",
     "Span": "documents.span",
@@ -127,9 +126,9 @@ __all__ = [
     "Embedder", "EndpointError", "Estimate", "Explanation", "Finding", "Hit", "Hits", "IndexEvent", "IndexReport",
     "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Options", "Outcome", "Page",
     "Part", "Piece", "PlannedCore", "PluginError", "Proposer", "ProposerReport", "Reader", "Reranker",
-    "RerankerScore", "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store", "StoreError", "StoreReader",
-    "StoreWriter", "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "Window", "check",
-    "chunk", "chunk_files", "estimate", "index", "open_store", "option", "plan", "read", "read_pages", "read_text",
+    "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store", "StoreError", "StoreReader", "StoreWriter",
+    "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "Window", "check", "chunk",
+    "chunk_files", "estimate", "index", "open_store", "option", "plan", "read", "read_pages", "read_text",
     "read_vault", "records_from_arrow", "search", "translate",
 ]  # fmt: skip
 

@@ -63,8 +63,7 @@ class JsonEndpoint:
             except PassingError as error:
                 pause = min(max(0.25 * 2**number, error.pause), _LONGEST_PAUSE)
                 if number == self.tries or (end is not None and time.monotonic() + pause >= end):
-                    times = f"{number} times" if number > 1 else "once"
-                    raise self.error(f"{error}, {times}") from error
+                    raise self.error(f"{error}, {number} times" if number > 1 else str(error)) from error
                 self.wait(pause)
         raise AssertionError("the last try returns or raises")
 
@@ -109,7 +108,7 @@ class JsonEndpoint:
             content = b""
         message = self._hidden(" ".join(content.decode("utf-8", "replace").split()))
         hint = "is the key right?" if error.code in (401, 403) else None
-        return self.error(f"{status}: {message[:300]}", hint)
+        return self.error(f"{status}: {message[:300]}" if message else status, hint)
 
     def _hidden(self, text: str) -> str:
         return text.replace(self.key, "…") if self.key else text
