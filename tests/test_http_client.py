@@ -46,6 +46,22 @@ def test_a_try_ends_in_time(behaviour: Any) -> None:
         assert server.calls == 2
 
 
+@pytest.mark.slow
+def test_a_server_that_stalls_late_ends_in_time() -> None:
+    def stall(handler: Handler, _: Request) -> None:
+        time.sleep(1.5)
+        handler.send_response(200)
+        handler.send_header("Content-Length", "9")
+        handler.end_headers()
+        handler.server.over.wait(60)
+
+    with serving(stall) as server:
+        start = time.monotonic()
+        with pytest.raises(EndpointError, match="didn't answer within 2 seconds"):
+            JsonEndpoint(server.url, "x", timeout=2.0, tries=1).ask({}, as_it_is)
+        assert time.monotonic() - start < 3.2
+
+
 def test_all_tries_end_in_time() -> None:
     with serving(hang) as server:
         start = time.monotonic()

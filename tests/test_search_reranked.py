@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import spanwise
@@ -228,6 +228,8 @@ def test_what_it_reads_is_bounded() -> None:
     assert read.startswith("Zebra Zebra")
 
 
+@example([1.7e308, -1.7e308, 0.0, 1.0])
+@example([5e-324, 0.0, 5e-324, -5e-324])
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=4, max_size=4))
 def test_any_scores_give_a_descending_order(scores: list[float]) -> None:
     hits = spanwise.search(QUESTION, ZOO, reranker=Returning(scores))
