@@ -68,8 +68,8 @@ def test_all_holds_what_the_contract_names() -> None:
         "Embedder", "EndpointError", "Estimate", "Explanation", "Finding", "Hit", "Hits", "IndexEvent",
         "IndexReport", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError",
         "Options", "Outcome", "Page", "Part", "Piece", "PlannedCore", "PluginError", "Proposer",
-        "ProposerReport", "Reader", "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store", "StoreError",
-        "StoreReader", "StoreWriter", "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault",
+        "ProposerReport", "Reader", "Reranker", "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store",
+        "StoreError", "StoreReader", "StoreWriter", "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault",
         "Weights", "Window", "check", "chunk", "chunk_files", "estimate", "index", "open_store", "option",
         "plan", "read", "read_pages", "read_text", "read_vault", "records_from_arrow", "search", "translate",
     }  # fmt: skip

@@ -25,6 +25,7 @@ from typing import Any
 import spanwise
 from acme_spanwise.embedder import LetterEmbedder
 from acme_spanwise.reader import IniReader
+from acme_spanwise.reranker import ShortestReranker
 from acme_spanwise.store import PickledStore
 from acme_spanwise.strategy import ByLines, ByShare
 from acme_spanwise.tokenizer import LetterTokenizer
@@ -45,6 +46,7 @@ for outcome in spanwise.chunk_files(["a", document], "sentence", jobs=2, max_cha
 spanwise.chunk_files("a", ByLines(), lines=3)
 report = spanwise.index("docs", "x.db", strategy="hierarchical", parent_tokens=900, embedder=LetterEmbedder(""))
 spanwise.index("docs", PickledStore("pickled://x"), strategy=ByLines(), embedder=None, progress=print)
+spanwise.search("a", "x.db", reranker=ShortestReranker(""), reranker_timeout=2)
 print(report.added, chunks[0].metadata.title, document.metadata.title)
 """
 
@@ -66,6 +68,7 @@ spanwise.chunk_files("a", "fixed", mix_code=True)
 spanwise.index("a", "x.db", strategy="fixed", window_tokens=3)
 spanwise.index("a", "x.db", embedder=3)
 spanwise.chunk(document)[0].metadata["title"]
+spanwise.search("a", "x.db", reranker=3)
 """
 
 

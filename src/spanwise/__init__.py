@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from spanwise.records.chunk import Chunk, Chunks
     from spanwise.records.dialects import translate
     from spanwise.records.frames import records_from_arrow
+    from spanwise.reranking import Reranker
     from spanwise.retrieval.hits import Explanation, Hit, Hits
     from spanwise.retrieval.search import search
     from spanwise.retrieval.weights import Weights
@@ -85,6 +86,7 @@ _HOMES = {
     "Proposer": "chunking.proposers",
     "ProposerReport": "chunking.proposers",
     "Reader": "readers.plugin_reader",
+    "Reranker": "reranking",
     "ServicePlan": "pipeline.service_plans",
     "SourceItem": "sources.item",
     "Span": "documents.span",
@@ -123,11 +125,11 @@ __all__ = [
     "Block", "Chunk", "ChunkPlan", "ChunkingTask", "Chunks", "Document", "DocumentError", "DocumentReport",
     "Embedder", "EndpointError", "Estimate", "Explanation", "Finding", "Hit", "Hits", "IndexEvent", "IndexReport",
     "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Options", "Outcome", "Page",
-    "Part", "Piece", "PlannedCore", "PluginError", "Proposer", "ProposerReport", "Reader", "ServicePlan",
-    "SourceItem", "Span", "SpanwiseError", "Store", "StoreError", "StoreReader", "StoreWriter", "Strategy",
-    "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "Window", "check", "chunk", "chunk_files",
-    "estimate", "index", "open_store", "option", "plan", "read", "read_pages", "read_text", "read_vault",
-    "records_from_arrow", "search", "translate",
+    "Part", "Piece", "PlannedCore", "PluginError", "Proposer", "ProposerReport", "Reader", "Reranker",
+    "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store", "StoreError", "StoreReader", "StoreWriter",
+    "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "Window", "check", "chunk",
+    "chunk_files", "estimate", "index", "open_store", "option", "plan", "read", "read_pages", "read_text",
+    "read_vault", "records_from_arrow", "search", "translate",
 ]  # fmt: skip
 
 

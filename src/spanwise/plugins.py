@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 GROUPS: Final = {
     "readers": "reader", "strategies": "strategy", "tokenizers": "tokenizer", "embedders": "embedder",
-    "proposers": "proposer", "stores": "store",
+    "rerankers": "reranker", "proposers": "proposer", "stores": "store",
 }  # fmt: skip
 """For each group of entry points, `spanwise.GROUP`, what one of it is called."""
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Final
 
 from spanwise.cli.terminal import Screen, columns, fitted_path, flowing_lines, one_line, printable, table
-from spanwise.retrieval.hits import Hit, SentenceScore
+from spanwise.retrieval.hits import Hit, RerankerScore, SentenceScore
 from spanwise.retrieval.weights import Weights
 
 _LINES: Final = 6
@@ -140,6 +140,11 @@ def _sentence_rows(score: SentenceScore) -> list[tuple[str, str, str, str]]:
     ]
 
 
+def _reranker_row(score: RerankerScore) -> tuple[str, str, str, str]:
+    given = "not read" if score.score is None else f"{one_line(score.name)}: {score.score:.4g}"
+    return "reranked", "", f"{score.points:.3f}", f"{given}, rank {score.rank_before} → {score.rank}"
+
+
 def _explained(hit: Hit, weights: Weights, width: int) -> list[str]:
     """Return the parts of a score as the lines of a table."""
     explain = hit.explain
@@ -154,7 +159,9 @@ def _explained(hit: Hit, weights: Weights, width: int) -> list[str]:
     for name in (item.name for item in fields(Weights)):
         points, weight = f"{getattr(explain, name):.3f}", f"{getattr(weights, name):g}"
         rows.append((name.replace("_", " "), weight, points, vector if name == "vector" else ""))
-    rows.append(("score", "", f"{explain.score:.3f}", ""))
+    rows.append(("score", "", f"{explain.sum:.3f}", ""))
+    if explain.reranker:
+        rows.append(_reranker_row(explain.reranker))
     if explain.sentence:
         rows += _sentence_rows(explain.sentence)
     return table(rows, right=(1, 2), width=width, wrapped=True)

@@ -38,7 +38,10 @@ def add_search(commands: Any) -> None:
     _where(command)
     command.add_argument("--tenant", metavar="NAME", help="whose documents; default: those that belong to none")
     command.add_argument("--no-vectors", dest="vectors", action="store_false", help="search the words alone")
-    command.add_argument("--config", metavar="FILE", help="its table [search] has the weights; default: the nearest")
+    command.add_argument("--reranker", metavar="NAME", help="scores the best chunks again, such as cohere:MODEL")
+    command.add_argument(
+        "--config", metavar="FILE", help="[search] in it has weights and reranker; default: the nearest"
+    )
     amount = command.add_argument_group("how much")
     amount.add_argument("--limit", type=number, metavar="N", help="passages (5; with a budget as many as it holds)")
     amount.add_argument("--budget", type=number, metavar="N", help="the best sentences, of so many tokens together")

@@ -9,6 +9,7 @@
     strategy = "fixed"
     [search]
     title = 0.2                      # weights of search
+    reranker = "cohere:rerank-v3.5"  # scores the best chunks again
     [plans.premium]                  # the settings of a plan hold for those who choose it
     strategy = "smart"
     [tenants]                        # a tenant's documents are chunked by its plan
@@ -38,6 +39,7 @@ from spanwise.errors import OptionError, did_you_mean
 from spanwise.opening import read_file_bytes
 from spanwise.options import check_value, options_of, typed, with_own_names
 from spanwise.records.dialects import DIALECTS
+from spanwise.retrieval.reranked import RERANK_SETTINGS, check_rerank_settings
 from spanwise.retrieval.weights import weights_of
 from spanwise.sources.ignoring import Patterns, Rules, check_patterns, given_rules
 from spanwise.text.tokens import Tokenizer, built_in, is_plugin, tokenizer_of
@@ -93,7 +95,7 @@ class Config:
     path: Path | None = None
     general: Mapping[str, Any] | None = None
     special: Sequence[Mapping[str, Any]] = ()
-    search: Mapping[str, float] | None = None  # weights, those that are set
+    search: Mapping[str, Any] | None = None  # weights and what is said of reranking, those that are set
     plans: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # settings by plan
     tenants: Mapping[str, str] = field(default_factory=dict)  # plan by tenant
     chosen: Layer | None = None  # the plan that was chosen for all files
@@ -188,7 +190,7 @@ def load_config(path: Path) -> Config:
         path,
         _checked(general, name, path.parent, (*_OF_COMMANDS, *_LISTS)),
         [_checked(entry, name, path.parent, ("glob",)) for entry in entries],
-        _checked_weights(_table_in(data, "search", name), name),
+        _checked_search(_table_in(data, "search", name), name),
         _checked_plans(_table_in(data, "plans", name), name, path.parent),
         _table_in(data, "tenants", name),
     )
@@ -330,10 +332,11 @@ def _naming(origin: str) -> Iterator[None]:
         raise OptionError(error.subject, error.rule, value=error.value, hint=hint) from error
 
 
-def _checked_weights(values: Mapping[str, float], name: str) -> Mapping[str, float]:
-    """Raise OptionError for unknown weights of search and wrong values."""
+def _checked_search(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Raise OptionError for unknown settings of search and wrong values."""
     with _naming(f"[search] in {name}"):
-        weights_of(values)
+        weights_of({key: value for key, value in values.items() if key not in RERANK_SETTINGS})
+        check_rerank_settings(values)
     return values
 
 

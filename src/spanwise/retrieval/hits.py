@@ -31,8 +31,26 @@ class SentenceScore:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankerScore:
+    """What a reranker made of a chunk; `points` is the chunk's score then."""
+
+    name: str
+    score: float | None
+    """What the reranker returned; None if the chunk was not among those that it reads."""
+    points: float
+    """1 for the best, 0.1 for the worst of those that it read, in proportion between; less for the others."""
+    rank: int
+    rank_before: int
+    """The rank among all chunks that were found, by the sum of the parts."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts by name."""
+        return {item.name: rounded(getattr(self, item.name)) for item in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """The parts of a score; `words` to `links_out` add up to it."""
+    """The parts of a score; `words` to `links_out` add up to it, unless a reranker decides."""
 
     words: float
     """BM25 of the best chunk, as a share of the best that any chunk reached."""
@@ -51,17 +69,25 @@ class Explanation:
     """What each word of the query added to BM25."""
     sentence: SentenceScore | None = None
     """The score of the best sentence, which the hit then has; None where whole passages were asked for."""
+    reranker: RerankerScore | None = None
+    """The score of the reranker, which the chunk then has; None without one, or if it failed."""
+
+    @property
+    def sum(self) -> float:
+        """The sum of the parts."""
+        return math.fsum(getattr(self, name) for name in PARTS)
 
     @property
     def score(self) -> float:
-        """The sum of the parts."""
-        return math.fsum(getattr(self, name) for name in PARTS)
+        """The points of the reranker, else the sum of the parts."""
+        return self.reranker.points if self.reranker else self.sum
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts by name."""
         parts = {name: rounded(getattr(self, name)) for name in (*PARTS, "bm25", "cosine", "trust")}
         parts["matched"] = {word: rounded(value) for word, value in (self.matched or {}).items()}
-        return parts | {"sentence": self.sentence and self.sentence.to_dict()}
+        further = {"sentence": self.sentence, "reranker": self.reranker}
+        return parts | {name: one and one.to_dict() for name, one in further.items()}
 
 
 PARTS: Final = ("words", "vector", "headings", "title", "labels", "links_in", "links_out")

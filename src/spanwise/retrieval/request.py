@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 from spanwise.documents.document import CHUNK_TYPES, is_iso
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.readers import INPUTS, input_formats
+from spanwise.retrieval.reranked import Reranking, reranking_of
 from spanwise.retrieval.weights import Weights, weights_of
 from spanwise.stores.values import Filters, checked_tenant
 from spanwise.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from spanwise.embedding import Embedder
+    from spanwise.reranking import Reranker
 
 DEFAULT_LIMIT: Final = 5
 MOST_HITS: Final = 1000
@@ -42,6 +44,9 @@ class SearchOptions(TypedDict, total=False):
     type: str | None  # of the source (`pdf`, `html` …) or of the chunk (`table`, `code` …)
     embedder: str | Embedder | None  # "auto": the store's own model; None: words alone
     weights: Mapping[str, float] | Weights | None
+    reranker: str | Reranker | None  # scores the best chunks again
+    reranker_chunks: int  # how many of them; 50
+    reranker_timeout: float  # seconds that all of this may take; 5
     tokenizer: str | os.PathLike[str] | Tokenizer  # counts the budget
 
 
@@ -59,6 +64,7 @@ class SearchRequest:
     embedder: Any
     weights: Weights
     tokenizer: Any
+    reranking: Reranking
 
 
 def checked_request(tenant: str | None, options: Mapping[str, Any]) -> SearchRequest:
@@ -84,6 +90,7 @@ def checked_request(tenant: str | None, options: Mapping[str, Any]) -> SearchReq
         options.get("embedder", "auto"),
         weights_of(options.get("weights")),
         options.get("tokenizer", "cl100k"),
+        reranking_of(options),
     )
 
 

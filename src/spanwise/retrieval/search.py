@@ -18,6 +18,7 @@ from spanwise.retrieval.passages import Passage, PassageUnit, as_units
 from spanwise.retrieval.query import Query, looked_up, prepared
 from spanwise.retrieval.ranking import Ranked, ranked
 from spanwise.retrieval.request import SearchOptions, SearchRequest, check_dialect, checked_request
+from spanwise.retrieval.reranked import load_model, reranked
 from spanwise.stores import Store, StoreReader, opened
 from spanwise.stores.values import Filters, Model, StoredChunk
 from spanwise.text.terms import matches
@@ -69,15 +70,17 @@ def search(
 
     The store is an open one, or its path or address. Without a tenant only documents that belong to none are searched.
     All options are keywords: limit, budget, unit, answer, parents, labels, space, path, since, until, type, embedder,
-    weights, tokenizer. With a `budget` of tokens the best sentences are returned, as `ranges` of their passages; `unit`
-    is "passage" or "sentence" to have it otherwise. With `dialect="confluence"` the result is a list of dicts, one a
-    chunk, each with a `score` and a `chunk` under that system's names.
+    weights, reranker, reranker_chunks, reranker_timeout, tokenizer. With a `budget` of tokens the best sentences are
+    returned, as `ranges` of their passages; `unit` is "passage" or "sentence" to have it otherwise. With
+    `dialect="confluence"` the result is a list of dicts, one a chunk, each with a `score` and a `chunk` under that
+    system's names.
     """
     if not isinstance(query, str):
         raise OptionError("query", "must be a string", value=type(query).__name__)
     request = checked_request(tenant, options)
     if dialect is not None:
         check_dialect(dialect, request)
+    load_model(request.reranking)
     find: Callable[..., Any] = _hits if dialect is None else _in_dialect
     with opened(store) as opened_store:
         text = looked_up(query)
@@ -108,10 +111,9 @@ class _Meaning(NamedTuple):
 def _in_dialect(text: str, meaning: _Meaning, store: Store, request: SearchRequest) -> list[dict[str, Any]]:
     with store.reading(request.tenant) as reader:
         query = prepared(text, reader)
-        chunks = ranked(reader, query, meaning.vector, request.filters, request.weights, _pool(request))[
-            : request.limit
-        ]
-    records = ((one, one.found.record) for one in chunks)
+        chunks = ranked(reader, query, meaning.vector, request.filters, request.weights, _pool(request))
+    ordered, _ = reranked(chunks, text, request.reranking)
+    records = ((one, one.found.record) for one in ordered[: request.limit])
     return [
         {"chunk": in_confluence(record, Place.restored(record)), "score": rounded(one.score)} for one, record in records
     ]
@@ -121,7 +123,9 @@ def _hits(text: str, meaning: _Meaning, store: Store, request: SearchRequest) ->
     with store.reading(request.tenant) as reader:  # all results come from one snapshot
         query = prepared(text, reader)
         chunks = ranked(reader, query, meaning.vector, request.filters, request.weights, _pool(request))
-        units = as_units(chunks, _parents(reader, chunks) if request.parents else {})
+        parents = _parents(reader, chunks) if request.parents else {}
+    ordered, notes = reranked(chunks, text, request.reranking)  # no snapshot is held meanwhile
+    units = as_units(ordered, parents)
     if request.unit == "sentence":
         hits = _sentence_hits(query, units, request, meaning)
     elif request.budget is None:
@@ -130,7 +134,7 @@ def _hits(text: str, meaning: _Meaning, store: Store, request: SearchRequest) ->
         tokenizer = tokenizer_of(request.tokenizer)
         taken = within_budget(units, request.limit, request.budget, tokenizer, lambda one: _marks(query, one))
         hits = [_hit(query, one) for one in taken]
-    return Hits(hits, meaning.notes if hits else [*meaning.notes, _empty_note(query, request)])
+    return Hits(hits, [*meaning.notes, *notes, *([] if hits else [_empty_note(query, request)])])
 
 
 def _sentence_hits(query: Query, units: Sequence[PassageUnit], request: SearchRequest, meaning: _Meaning) -> list[Hit]:

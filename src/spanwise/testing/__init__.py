@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from spanwise.testing.memory_store import MemoryStore
     from spanwise.testing.proposer_tests import ProposerTests
     from spanwise.testing.reader_tests import ReaderTests
+    from spanwise.testing.reranker_tests import RerankerTests
     from spanwise.testing.store_tests import StoreTests
     from spanwise.testing.strategy_tests import StrategyTests
     from spanwise.testing.tokenizer_tests import TokenizerTests
 
 __all__ = [
-    "EmbedderTests", "MemoryStore", "ProposerTests", "ReaderTests", "StoreTests", "StrategyTests", "TokenizerTests",
-    "broken_laws",
+    "EmbedderTests", "MemoryStore", "ProposerTests", "ReaderTests", "RerankerTests", "StoreTests", "StrategyTests",
+    "TokenizerTests", "broken_laws",
 ]  # fmt: skip
 
 _HOMES = {
@@ -36,6 +37,7 @@ _HOMES = {
     "MemoryStore": "memory_store",
     "ProposerTests": "proposer_tests",
     "ReaderTests": "reader_tests",
+    "RerankerTests": "reranker_tests",
     "StoreTests": "store_tests",
     "StrategyTests": "strategy_tests",
     "TokenizerTests": "tokenizer_tests",

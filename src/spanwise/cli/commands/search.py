@@ -12,6 +12,7 @@ from spanwise.cli.terminal import Screen, counted, one_line, print_json, stderr_
 from spanwise.pipeline.settings import Config, in_force, settings_of
 from spanwise.retrieval.hits import Hits
 from spanwise.retrieval.query import MOST_CHARACTERS
+from spanwise.retrieval.reranked import RERANK_SETTINGS
 from spanwise.retrieval.search import search
 from spanwise.retrieval.weights import Weights, weights_of
 
@@ -19,7 +20,8 @@ from spanwise.retrieval.weights import Weights, weights_of
 def run(arguments: argparse.Namespace) -> None:
     """Search, and show what was found."""
     config = config_of(arguments, any_tenant=True)
-    weights = weights_of(config.search)
+    settings = config.search or {}
+    weights = weights_of({name: value for name, value in settings.items() if name not in RERANK_SETTINGS})
     query = arguments.query
     if query == "-":
         query = piped_bytes(8 * MOST_CHARACTERS).decode("utf-8", "replace")
@@ -42,7 +44,10 @@ def _options(arguments: argparse.Namespace, config: Config, weights: Weights) ->
     names = ("limit", "budget", "unit", "answer", "parents", "labels", "space", "path", "since", "until", "type")
     tokenizer = arguments.tokenizer or settings_of(in_force(config.layers(None))).tokenizer
     chosen = {"weights": weights, "tokenizer": tokenizer, "embedder": "auto" if arguments.vectors else None}
-    return {name: getattr(arguments, name) for name in names} | chosen
+    reranking = {name: value for name, value in (config.search or {}).items() if name in RERANK_SETTINGS}
+    if arguments.reranker is not None:
+        reranking["reranker"] = arguments.reranker
+    return {name: getattr(arguments, name) for name in names} | chosen | reranking
 
 
 def _sum_up(hits: Hits, *, quiet: bool) -> None:

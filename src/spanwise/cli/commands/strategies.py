@@ -20,12 +20,14 @@ from spanwise.embedding import EMBEDDERS
 from spanwise.errors import PluginError
 from spanwise.options import options_schema, other_names, value_text
 from spanwise.readers import INPUTS
+from spanwise.reranking import RERANKERS
 from spanwise.stores import SERVERS
 from spanwise.text.tokens import TOKENIZERS
 
 _WIDTH: Final = 96
 _BUILT_IN: Final[dict[str, Collection[str]]] = {
-    "strategies": STRATEGIES, "readers": INPUTS, "tokenizers": TOKENIZERS, "embedders": EMBEDDERS, "stores": SERVERS,
+    "strategies": STRATEGIES, "readers": INPUTS, "tokenizers": TOKENIZERS, "embedders": EMBEDDERS,
+    "rerankers": RERANKERS, "stores": SERVERS,
 }  # fmt: skip
 
 
