@@ -32,6 +32,7 @@ class StructureArguments(TypedDict, total=False):
     min_tokens: int
     overlap_tokens: int
     mix_code: bool
+    join_sections: bool
 
 
 class FixedArguments(TypedDict, total=False):

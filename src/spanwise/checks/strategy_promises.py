@@ -93,12 +93,33 @@ def _structure_sections(case: PromiseCheck) -> Faults:
     record, blocks = case.record, case.document.blocks
     first, last = record["block_start_idx"], record["block_end_idx"]
     breaks = [index for index in range(first, last + 1) if blocks[index].kind in _SECTION_BREAKS]
+    if breaks and _are_joined_sections(case):
+        return
     if breaks:
         yield "promise", f"the chunk goes over a {blocks[breaks[0]].kind}: sections are never mixed"
     alone = {"table"} if case.options.mix_code else _STANDALONE
     mixed = sorted(alone & {block.kind for block in case.core})
     if mixed and len(case.core) > 1:
         yield "promise", f"a {mixed[0]} stands in one chunk with other blocks"
+
+
+def _are_joined_sections(case: PromiseCheck) -> bool:
+    """Whether a core over headings is what `join_sections` makes: whole sections under one parent, within target."""
+    record, blocks = case.record, case.document.blocks
+    inside = blocks[record["block_start_idx"] : record["block_end_idx"] + 1]
+    paths = [block.headings_path for block in inside if block.kind not in _SECTION_BREAKS | LEFT_OUT_KINDS]
+    shortest = min(map(len, paths))
+    common = next((depth for depth in range(shortest) if len({path[depth] for path in paths}) > 1), shortest)
+    around = (record["block_start_idx"] - 1, record["block_end_idx"] + 1)
+    beside = [blocks[index].kind for index in around if 0 <= index < len(blocks)]
+    return (
+        record["strategy"] == "structure"
+        and all(block.kind != "rule" for block in inside)
+        and common >= shortest - 1
+        and not case.cut_blocks()
+        and _SECTION_BREAKS.union(LEFT_OUT_KINDS).issuperset(beside)
+        and case.tokens(record["char_start"], record["char_end"]) <= case.options.target_tokens + NEAR
+    )
 
 
 def _structure_overlap(case: PromiseCheck) -> Faults:

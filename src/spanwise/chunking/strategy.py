@@ -84,6 +84,10 @@ class Strategy(ABC):
     asks_model: bool = False
     """Whether it needs the answers of a proposer; see `ModelStrategy`."""
 
+    def left_out_under(self, options: Options) -> frozenset[str]:
+        """Return the kinds of blocks that no core holds under some options: usually `leaves_out`."""
+        return self.leaves_out
+
     @property
     def traits(self) -> StrategyTraits:
         """What its chunks are judged by."""

@@ -104,7 +104,8 @@ def prepare(
         raise UnreadableError("text", rule, hint="spanwise.read_text(text) replaces it") from error
     with collector_paused:
         counted, by_first = as_counted(document, chosen), chosen.described_by_first
-        return Prepared(ChunkingTask(counted, tokens, checked, chosen.leaves_out, described_by_first=by_first), chosen)
+        left_out = chosen.left_out_under(checked)
+        return Prepared(ChunkingTask(counted, tokens, checked, left_out, described_by_first=by_first), chosen)
 
 
 def finish(prepared: Prepared, answers: Answers | None = None, offsets: Sequence[str] = ()) -> Chunks:

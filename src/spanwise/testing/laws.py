@@ -31,18 +31,21 @@ def broken_laws(
     parent_tokens: int | None = None,
     *,
     leaves_out: Set[str] | None = None,
+    may_hold: Set[str] = frozenset(),
     leafwise: bool | None = None,
 ) -> list[str]:
     """Return a message for every law that these chunks break; of two levels, each is checked by itself.
 
-    `leaves_out` and `leafwise` are those of the strategy, where it isn't built in.
+    `leaves_out` and `leafwise` are those of the strategy, where it isn't built in; blocks of the kinds that its cores
+    `may_hold` are in a core as a whole or not at all.
     """
     strategy = records[0]["strategy"] if records else "structure"
     left_out = NEVER_CONTENT | (LEFT_OUT_BY.get(strategy, set()) if leaves_out is None else leaves_out)
     if strategy in BY_LEAF if leafwise is None else leafwise:
         document = by_leaf(document)
     if strategy not in TWO_LEVELS:
-        return _broken_on_one_level(document, records, tokenizer, max_tokens, left_out) + _numbers(records)
+        broken = _broken_on_one_level(document, records, tokenizer, max_tokens, left_out, may_hold=may_hold)
+        return broken + _numbers(records)
     children = [record for record in records if record["parent_id"] is not None]
     parents = [record for record in records if record["parent_id"] is None]
     within = 400 if max_tokens is None else max_tokens
@@ -59,6 +62,8 @@ def _broken_on_one_level(
     max_tokens: int | None,
     left_out: Set[str],
     owner: str = "",
+    *,
+    may_hold: Set[str] = frozenset(),
 ) -> list[str]:
     broken: list[str] = []
     reached = 0
@@ -73,7 +78,7 @@ def _broken_on_one_level(
                     broken.append(f"{name}: core at {piece['start']} goes back behind {reached}")
                 reached = piece["end"]
                 covered[piece["start"] : piece["end"]] = b"\x01" * (piece["end"] - piece["start"])
-    broken += _coverage(document, records, covered, left_out)
+    broken += _coverage(document, records, covered, left_out, may_hold)
     broken += _identity(document, records, owner)
     if len(document.text) < 60_000:
         broken += _graphemes(document, records, tokenizer, max_tokens)
@@ -212,7 +217,7 @@ def _limit(document: Document, record: dict[str, Any], tokenizer: Any, max_token
 
 
 def _coverage(
-    document: Document, records: Sequence[dict[str, Any]], covered: bytearray, left_out: Set[str]
+    document: Document, records: Sequence[dict[str, Any]], covered: bytearray, left_out: Set[str], may_hold: Set[str]
 ) -> list[str]:
     broken, text = [], document.text
     chunks_of: dict[int, set[int]] = {}
@@ -220,7 +225,7 @@ def _coverage(
         for index in record["core_block_indices"]:
             chunks_of.setdefault(index, set()).add(record["chunk_index"])
     for index, block in enumerate(document.blocks):
-        content = block.kind not in left_out
+        content = bool(covered[block.start]) if block.kind in may_hold else block.kind not in left_out
         for position in range(block.start, block.end):
             if bool(covered[position]) != content and not text[position].isspace():
                 broken.append(

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from spanwise.chunking.line_window import Proposal
 from spanwise.chunking.pieces import PlannedCore
 from spanwise.chunking.strategies.smart_lines import Line, lines_of, questions_of
-from spanwise.chunking.strategies.structure import StructureOptions, StructureStrategy, plan_blocks
+from spanwise.chunking.strategies.structure import SectionOptions, StructureStrategy, plan_blocks
 from spanwise.chunking.strategies.units import BlockRange, fits
 from spanwise.chunking.strategy import ChunkPlan, ModelStrategy, Note, Question
 from spanwise.chunking.task import ChunkingTask
@@ -30,7 +30,7 @@ ENDPOINT_OPTIONS: Final = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SmartOptions(StructureOptions):
+class SmartOptions(SectionOptions):
     """The options of `smart`."""
 
     min_tokens: int = option(120, "as in `structure`, where that steps in; never joins topics", low=0)

@@ -16,6 +16,7 @@ from typing import Final
 from spanwise.chunking.overlap import prose_start
 from spanwise.chunking.packing import Range, divide, divide_once, evened, fill
 from spanwise.chunking.pieces import NO_CONTEXT, PlannedCore, RepeatedContext
+from spanwise.chunking.strategies.joined_sections import JoinedSections
 from spanwise.chunking.strategy import ChunkPlan, Strategy
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Block, clipped, is_headless, table_head
@@ -40,8 +41,8 @@ _FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})([^\n]*)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StructureOptions(Options):
-    """The options of `structure`."""
+class SectionOptions(Options):
+    """The options of strategies that plan sections."""
 
     max_tokens: int = option(900, "hard limit of a chunk, everything counted", low=16)
     target_tokens: int = option(650, "size at which a chunk is full", low=1)
@@ -50,6 +51,13 @@ class StructureOptions(Options):
     mix_code: bool = option(False, "let code below `min_tokens` join the text before it")
     template: str = option("path", TEMPLATE_HELP, choices=TEMPLATES)
     embed: str = option("plain", EMBED_HELP, choices=EMBEDS)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StructureOptions(SectionOptions):
+    """The options of `structure`."""
+
+    join_sections: bool = option(False, "join short neighbouring sections under one parent up to `target_tokens`")
 
 
 class StructureStrategy(Strategy):
@@ -62,7 +70,16 @@ class StructureStrategy(Strategy):
 
     def plan(self, task: ChunkingTask) -> ChunkPlan:
         """Pack each section separately, join what is too short, and mark the cores that may take overlap."""
-        return ChunkPlan(plan_blocks(task, 0, len(task.document.blocks)))
+        joined = JoinedSections(task).cores() if getattr(task.options, "join_sections", False) else []
+        cores, reached = list[PlannedCore](), 0
+        for core in joined:
+            cores += [*plan_blocks(task, reached, core.first), core]
+            reached = core.last + 1
+        return ChunkPlan([*cores, *plan_blocks(task, reached, len(task.document.blocks))])
+
+    def left_out_under(self, options: Options) -> frozenset[str]:
+        """Leave nothing out of a core where it may hold the headings between sections."""
+        return frozenset() if getattr(options, "join_sections", False) else self.leaves_out
 
     def repeat(self, task: ChunkingTask, core: PlannedCore) -> RepeatedContext:
         """Repeat a table's head above its later rows, and the fences around parts of code."""
