@@ -240,6 +240,12 @@ class OptionsWithPlainField(spanwise.Options):
     size: int = 5
 
 
+class OptionsWithWrongDefault(spanwise.Options):
+    """Options of which one has a default that it refuses."""
+
+    size: int = spanwise.option(1, "too small", low=5)
+
+
 class OptionsWithReservedName(spanwise.Options):
     """Options of which one is named as an argument."""
 
@@ -256,6 +262,7 @@ class OptionsWithReservedName(spanwise.Options):
         ({"options": None}, "must have `options`"),
         ({"options": dict}, "must have `options`"),
         ({"options": OptionsWithPlainField}, "option `size` that must be declared by `option`"),
+        ({"options": OptionsWithWrongDefault}, "option `size` that must be at least 5, its default too: 1"),
         ({"options": OptionsWithReservedName}, "option `tokenizer`, which is the name of something else"),
         ({"leaves_out": {"table"}}, "may leave out heading and rule only"),
         ({"has_parents": True}, "only built-in strategies may"),
@@ -500,6 +507,64 @@ def test_what_a_store_raises_names_it() -> None:
         spanwise.search("a", type("Half", (), {"reading": 1})())
     with pytest.raises(OptionError, match="has an address of a kind that no store has"):
         open_store("mysql://localhost/x")
+
+
+class Wrong(MemoryStore):
+    """A store of which one method, or one of its reader, returns something else than it should."""
+
+    def __init__(self, method: str, found: Any) -> None:
+        super().__init__()
+        documents = [spanwise.read_text(TEXT, document_id=name) for name in ("tea", "milk")]
+        spanwise.index(documents, self, embedder=LetterEmbedder(""))
+        self._method, self._found = method, found
+        if hasattr(self, method):
+            setattr(self, method, self._wrong)
+
+    def _wrong(self, *_: Any, **__: Any) -> Any:
+        return self._found
+
+    def reading(self, tenant: str) -> Any:
+        reader = super().reading(tenant)
+        if hasattr(self, "_method") and hasattr(reader, self._method):
+            setattr(reader, self._method, self._wrong)
+        return reader
+
+
+@pytest.mark.parametrize(
+    ("method", "found", "message"),
+    [
+        ("statistics", 5, "must return Statistics from `statistics`: 'int'"),
+        ("lexical", None, "must return Sequence from `lexical`: 'NoneType'"),
+        ("lexical", [(1, 2, {})], "must return Sequence of Candidate from `lexical`: 'tuple'"),
+        ("counts", {}, "must return Sequence from `counts`: 'dict'"),
+        ("nearest", 0.5, "must return Sequence from `nearest`: 'float'"),
+        ("fetch", [{}], "must return Sequence of StoredChunk from `fetch`: 'dict'"),
+        ("links", None, "must return Set from `links`: 'NoneType'"),
+        ("model", "letters", "must return Model or NoneType from `model`: 'str'"),
+    ],
+)
+def test_what_a_store_returns_wrongly_names_it(method: str, found: Any, message: str) -> None:
+    with pytest.raises(PluginError) as caught:
+        spanwise.search("fresh green water", Wrong(method, found), embedder=LetterEmbedder(""))
+    assert str(caught.value).startswith(f"`store Wrong` {message}")
+
+
+def test_a_memory_store_of_another_name_says_it() -> None:
+    store = type("Named", (MemoryStore,), {"address": "named://x"})()
+    spanwise.index(spanwise.read_text(TEXT, document_id="tea"), store, embedder=LetterEmbedder(""))
+    with pytest.raises(spanwise.StoreError, match="`named://x` has vectors of letters"):
+        spanwise.index(spanwise.read_text(TEXT, document_id="tea"), store, embedder=LetterEmbedder("abc"))
+
+
+@pytest.mark.usefixtures("acme")
+def test_a_store_in_a_file_that_was_moved_writes_where_it_is(tmp_path: Path) -> None:
+    before, after = tmp_path / "before.pickle", tmp_path / "after.pickle"
+    tea, milk = (spanwise.read_text(TEXT, document_id=name) for name in ("tea", "milk"))
+    spanwise.index(tea, f"pickled://{before}", embedder=None)
+    before.rename(after)
+    spanwise.index(milk, f"pickled://{after}", embedder=None)
+    assert not before.exists()
+    assert open_store(f"pickled://{after}").status()["documents"] == 2
 
 
 @pytest.mark.usefixtures("acme")

@@ -107,7 +107,8 @@ def _options_of(inner: Any, who: str) -> type[Options]:
     try:
         kind = declared(kind)
     except OptionError as error:
-        raise PluginError(who, f"has an option `{error.subject}` that {error.rule}", hint=error.hint) from error
+        rule = f"has an option `{error.subject}` that {error.rule}"
+        raise PluginError(who, rule, value=error.value, hint=error.hint) from error
     for name in kind.__dataclass_fields__:
         if name in RESERVED:
             raise PluginError(who, f"has an option `{name}`, which is the name of something else", hint="rename it")
