@@ -12,10 +12,12 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack, overload
 from spanwise.chunking.proposers import Propose, Proposer
 from spanwise.chunking.strategy import StrategyLike
 from spanwise.documents.document import Document
+from spanwise.documents.offsets import Measure
 from spanwise.embedding import Embedder
 from spanwise.indexing.index import IndexEvent, IndexReport
 from spanwise.pipeline.process import Outcome
 from spanwise.records.chunk import Chunks
+from spanwise.records.columns import Texts
 from spanwise.sources.listing import Source
 from spanwise.stores import Store
 from spanwise.text.tokens import Tokenizer
@@ -146,7 +148,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["structure"] | None = None,
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[StructureArguments],
     ) -> Chunks: ...
 
@@ -157,7 +159,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["fixed"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[FixedArguments],
     ) -> Chunks: ...
 
@@ -168,7 +170,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["heading"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[HeadingArguments],
     ) -> Chunks: ...
 
@@ -179,7 +181,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["window"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[WindowArguments],
     ) -> Chunks: ...
 
@@ -190,7 +192,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["sentence"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[SentenceArguments],
     ) -> Chunks: ...
 
@@ -201,7 +203,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["simple"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[SimpleArguments],
     ) -> Chunks: ...
 
@@ -212,7 +214,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["blocks"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[BlocksArguments],
     ) -> Chunks: ...
 
@@ -223,7 +225,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["hierarchical"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[HierarchicalArguments],
     ) -> Chunks: ...
 
@@ -234,7 +236,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["smart"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         proposer: Proposer | Propose | str | None = None,
         **options: Unpack[SmartArguments],
     ) -> Chunks: ...
@@ -246,7 +248,7 @@ class ChunkFunction(Protocol):
         strategy: StrategyLike,
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Any,
     ) -> Chunks: ...
 
@@ -262,9 +264,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -280,9 +282,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -298,9 +300,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -316,9 +318,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -334,9 +336,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -352,9 +354,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -370,9 +372,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -388,9 +390,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -406,10 +408,10 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         proposer: Proposer | Propose | str | None = None,
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -425,9 +427,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
