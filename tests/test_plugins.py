@@ -509,64 +509,6 @@ def test_what_a_store_raises_names_it() -> None:
         open_store("mysql://localhost/x")
 
 
-class Wrong(MemoryStore):
-    """A store of which one method, or one of its reader, returns something else than it should."""
-
-    def __init__(self, method: str, found: Any) -> None:
-        super().__init__()
-        documents = [spanwise.read_text(TEXT, document_id=name) for name in ("tea", "milk")]
-        spanwise.index(documents, self, embedder=LetterEmbedder(""))
-        self._method, self._found = method, found
-        if hasattr(self, method):
-            setattr(self, method, self._wrong)
-
-    def _wrong(self, *_: Any, **__: Any) -> Any:
-        return self._found
-
-    def reading(self, tenant: str) -> Any:
-        reader = super().reading(tenant)
-        if hasattr(self, "_method") and hasattr(reader, self._method):
-            setattr(reader, self._method, self._wrong)
-        return reader
-
-
-@pytest.mark.parametrize(
-    ("method", "found", "message"),
-    [
-        ("statistics", 5, "must return Statistics from `statistics`: 'int'"),
-        ("lexical", None, "must return Sequence from `lexical`: 'NoneType'"),
-        ("lexical", [(1, 2, {})], "must return Sequence of Candidate from `lexical`: 'tuple'"),
-        ("counts", {}, "must return Sequence from `counts`: 'dict'"),
-        ("nearest", 0.5, "must return Sequence from `nearest`: 'float'"),
-        ("fetch", [{}], "must return Sequence of StoredChunk from `fetch`: 'dict'"),
-        ("links", None, "must return Set from `links`: 'NoneType'"),
-        ("model", "letters", "must return Model or NoneType from `model`: 'str'"),
-    ],
-)
-def test_what_a_store_returns_wrongly_names_it(method: str, found: Any, message: str) -> None:
-    with pytest.raises(PluginError) as caught:
-        spanwise.search("fresh green water", Wrong(method, found), embedder=LetterEmbedder(""))
-    assert str(caught.value).startswith(f"`store Wrong` {message}")
-
-
-def test_a_memory_store_of_another_name_says_it() -> None:
-    store = type("Named", (MemoryStore,), {"address": "named://x"})()
-    spanwise.index(spanwise.read_text(TEXT, document_id="tea"), store, embedder=LetterEmbedder(""))
-    with pytest.raises(spanwise.StoreError, match="`named://x` has vectors of letters"):
-        spanwise.index(spanwise.read_text(TEXT, document_id="tea"), store, embedder=LetterEmbedder("abc"))
-
-
-@pytest.mark.usefixtures("acme")
-def test_a_store_in_a_file_that_was_moved_writes_where_it_is(tmp_path: Path) -> None:
-    before, after = tmp_path / "before.pickle", tmp_path / "after.pickle"
-    tea, milk = (spanwise.read_text(TEXT, document_id=name) for name in ("tea", "milk"))
-    spanwise.index(tea, f"pickled://{before}", embedder=None)
-    before.rename(after)
-    spanwise.index(milk, f"pickled://{after}", embedder=None)
-    assert not before.exists()
-    assert open_store(f"pickled://{after}").status()["documents"] == 2
-
-
 @pytest.mark.usefixtures("acme")
 def test_a_store_of_a_plug_in_is_indexed_and_searched(tmp_path: Path) -> None:
     address = f"pickled://{tmp_path / 'x.pickle'}"

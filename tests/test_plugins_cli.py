@@ -161,6 +161,9 @@ def test_what_is_asked_for_and_broken_is_one_error(capsys: Captured) -> None:
         assert (code, out) == (2, "")
         assert err.count("reader acme-broken (acme-spanwise 1.2)` can't be loaded (ImportError") == 1
         assert len(err.splitlines()) == 2
+    ran(capsys, "chunk", "a.md", "-o", "out.jsonl")
+    code, out, err = ran(capsys, "check", "out.jsonl", "--source", "a.md", "--input-format", "acme-broken")
+    assert (code, out, len(err.splitlines())) == (2, "", 2)
 
 
 def test_an_unknown_flag_or_name_is_refused_as_before(capsys: Captured) -> None:

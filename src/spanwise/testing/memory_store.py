@@ -206,8 +206,8 @@ class MemoryStore:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore what was pickled."""
-        vars(self).update(state, _lock=Lock())
+        """Restore what was pickled; a lock that a writer may hold stays."""
+        vars(self).update({"_lock": Lock()} | vars(self) | state)
 
     def model(self) -> Model | None:
         """Return the model whose vectors are stored, or None while there are none."""
