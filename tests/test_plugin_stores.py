@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,15 @@ def test_what_a_store_returns_wrongly_names_it(method: str, found: Any, message:
     with pytest.raises(PluginError) as caught:
         spanwise.search("fresh green water", Wrong(method, found), embedder=LetterEmbedder(""))
     assert str(caught.value).startswith(f"`store Wrong` {message}")
+
+
+def test_a_writer_or_reader_that_is_none_names_it() -> None:
+    no_writer = type("NoWriter", (MemoryStore,), {"writing": lambda *_: nullcontext(3)})()
+    with pytest.raises(PluginError, match="`store NoWriter` must have a method `known`: 'int'"):
+        spanwise.index(spanwise.read_text(TEXT), no_writer, embedder=None)
+    no_reader = type("NoReader", (MemoryStore,), {"reading": lambda *_: nullcontext(3)})()
+    with pytest.raises(PluginError, match="`store NoReader` must have a method `statistics`: 'int'"):
+        spanwise.search("tea", no_reader, embedder=None)
 
 
 def test_a_memory_store_of_another_name_says_it() -> None:

@@ -32,7 +32,8 @@ class PluginStrategy(Strategy):
         """Raise PluginError if the object lacks something; `who` is how messages call it, `name` that in records."""
         self._inner, self._who = inner, who
         self.name, self.options = name, _options_of(inner, who)
-        self.leaves_out = frozenset(getattr(inner, "leaves_out", ()))
+        with calling(who):
+            self.leaves_out = frozenset(getattr(inner, "leaves_out", ()))
         self.leafwise = bool(getattr(inner, "leafwise", False))
         repeats = getattr(type(inner), "repeat", Strategy.repeat) is not Strategy.repeat
         self.repeating = None if repeats else frozenset()

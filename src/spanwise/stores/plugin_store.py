@@ -19,6 +19,7 @@ _RETURNS: Final[Mapping[str, tuple[type | tuple[type, ...], type]]] = {
     "cosines": (Mapping, object), "counts": (Sequence, Candidate), "fetch": (Sequence, StoredChunk),
     "fetch_ids": (Sequence, StoredChunk), "links": (Set, object), "documents": (Iterable, object),
     "known": (Mapping, DocumentState), "chunks": (Sequence, ChunkState), "vectors": (Mapping, bytes),
+    "commit": (object, object),
 }  # fmt: skip
 """What the methods of a store, its readers and its writers return: a container, and what is in it."""
 
@@ -30,6 +31,8 @@ class _Guarded:
         self._inner, self._who = inner, who
 
     def __getattr__(self, name: str) -> Any:
+        if name in _RETURNS and not hasattr(self._inner, name):
+            raise PluginError(self._who, f"must have a method `{name}`", value=type(self._inner).__name__)
         found = getattr(self._inner, name)
         return _guarded(found, name, self._who) if callable(found) else found
 
