@@ -29,10 +29,12 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack, overload
 from spanwise.chunking.proposers import Propose, Proposer
 from spanwise.chunking.strategy import StrategyLike
 from spanwise.documents.document import Document
+from spanwise.documents.offsets import Measure
 from spanwise.embedding import Embedder
 from spanwise.indexing.index import IndexEvent, IndexReport
 from spanwise.pipeline.process import Outcome
 from spanwise.records.chunk import Chunks
+from spanwise.records.columns import Texts
 from spanwise.sources.listing import Source
 from spanwise.stores import Store
 from spanwise.text.tokens import Tokenizer

@@ -147,6 +147,16 @@ def test_a_reader_that_returns_something_else_fails() -> None:
         Tests().test_it_returns_documents(Wrong())
 
 
+def test_a_reader_that_returns_nothing_of_its_samples_fails(tmp_path: Path) -> None:
+    file = tmp_path / "a.ini"
+    file.write_text("[tea]\n")
+    empty: Any = type(
+        "Empty", (IniReader,), {"read": lambda self, data, **metadata: spanwise.read_text("", **metadata)}
+    )
+    with pytest.raises(AssertionError, match="no sample has any text"):
+        ReaderTests().test_blocks_hold_every_visible_character(empty(), [file])
+
+
 def test_a_tokenizer_that_counts_otherwise_fails() -> None:
     class Wrong(LetterTokenizer):
         def count(self, text: str) -> int:

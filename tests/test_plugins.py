@@ -240,6 +240,12 @@ class OptionsWithPlainField(spanwise.Options):
     size: int = 5
 
 
+class OptionsWithWrongDefault(spanwise.Options):
+    """Options of which one has a default that it refuses."""
+
+    size: int = spanwise.option(1, "too small", low=5)
+
+
 class OptionsWithReservedName(spanwise.Options):
     """Options of which one is named as an argument."""
 
@@ -256,7 +262,9 @@ class OptionsWithReservedName(spanwise.Options):
         ({"options": None}, "must have `options`"),
         ({"options": dict}, "must have `options`"),
         ({"options": OptionsWithPlainField}, "option `size` that must be declared by `option`"),
+        ({"options": OptionsWithWrongDefault}, "option `size` that must be at least 5, its default too: 1"),
         ({"options": OptionsWithReservedName}, "option `tokenizer`, which is the name of something else"),
+        ({"leaves_out": 5}, "raised TypeError: 'int' object is not iterable"),
         ({"leaves_out": {"table"}}, "may leave out heading and rule only"),
         ({"has_parents": True}, "only built-in strategies may"),
         ({"asks_model": True}, "only built-in strategies may"),
@@ -429,6 +437,7 @@ def test_a_tokenizer_needs_three_attributes() -> None:
         ({"count": lambda self, text: text.nothing}, "raised AttributeError"),
         ({"name": ""}, "must have a name"),
         ({"added": -1}, "must have a name"),
+        ({"seam": "\n"}, "must have as `seam` a compiled pattern"),
     ],
 )
 def test_a_tokenizer_that_breaks_a_rule_is_refused(changes: dict[str, Any], message: str) -> None:
@@ -476,6 +485,11 @@ def test_an_embedder_that_breaks_a_rule_is_refused(changes: dict[str, Any], mess
     assert embedder is not None
     with pytest.raises(PluginError, match=message):
         embedder.embed(["a", "b"])
+    nameless: Any = type("Nameless", (LetterEmbedder,), {"name": property(lambda self: 3, lambda self, value: None)})(
+        ""
+    )
+    with pytest.raises(PluginError, match="must have a `name`: 3"):
+        spanwise.index([], MemoryStore(), embedder=nameless)
     with pytest.raises(OptionError, match="an object with `dimension`"):
         spanwise.index([], MemoryStore(), embedder=LetterTokenizer())  # type: ignore[call-overload]
 

@@ -155,6 +155,15 @@ def test_what_is_asked_for_and_broken_is_one_error(capsys: Captured) -> None:
         "error: `strategy acme-broken (acme-spanwise 1.2)` can't be loaded (ImportError"
     )
     assert len(err.splitlines()) == 2
+    for verb in (("chunk",), ("index", "--store", "x.db"), ("read",), ("inspect", "--html", "x.html")):
+        paths = ["a.md", "b.ini"] if verb[0] in {"chunk", "index"} else ["a.md"]
+        code, out, err = ran(capsys, *verb, *paths, "--input-format", "acme-broken")
+        assert (code, out) == (2, "")
+        assert err.count("reader acme-broken (acme-spanwise 1.2)` can't be loaded (ImportError") == 1
+        assert len(err.splitlines()) == 2
+    ran(capsys, "chunk", "a.md", "-o", "out.jsonl")
+    code, out, err = ran(capsys, "check", "out.jsonl", "--source", "a.md", "--input-format", "acme-broken")
+    assert (code, out, len(err.splitlines())) == (2, "", 2)
 
 
 def test_an_unknown_flag_or_name_is_refused_as_before(capsys: Captured) -> None:

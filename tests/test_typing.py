@@ -9,10 +9,13 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import spanwise
+from spanwise.documents.offsets import MEASURES, Measure
+from spanwise.records.columns import ALL_TEXTS, TEXTS, Texts
 
 ROOT = Path(__file__).parent.parent
 GENERATOR = ROOT / "docs" / "generate_signatures.py"
@@ -64,6 +67,8 @@ spanwise.chunk(document, "fixed", proposer=lambda window: [1])
 spanwise.chunk(document, "by-lines")
 spanwise.chunk(document, object())
 spanwise.chunk(document, tokenizer=3)
+spanwise.chunk(document, offsets=("utf-8",))
+spanwise.chunk_files("a", texts="cor")
 spanwise.chunk_files("a", "fixed", mix_code=True)
 spanwise.index("a", "x.db", strategy="fixed", window_tokens=3)
 spanwise.index("a", "x.db", embedder=3)
@@ -117,6 +122,11 @@ def test_the_examples_of_the_docs_are_typed(tmp_path: Path) -> None:
 def test_signatures_are_up_to_date() -> None:
     now = runpy.run_path(str(GENERATOR))["module_now"]()
     assert MODULE.read_text(encoding="utf-8") == now, "python docs/generate_signatures.py writes it anew"
+
+
+def test_the_names_that_are_typed_are_those_that_are_known() -> None:
+    assert get_args(Measure) == (*MEASURES,)
+    assert get_args(Texts) == (*TEXTS, ALL_TEXTS)
 
 
 def test_help_names_the_options() -> None:

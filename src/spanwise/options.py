@@ -111,7 +111,7 @@ def with_own_names(given: Mapping[str, Any], known: Container[str], ignored: Con
 def declared(kind: type[Chosen]) -> type[Chosen]:
     """Return a class of options whose fields are declared: a plain subclass of `Options` is made a dataclass first.
 
-    Raise OptionError for a field that is not declared by `option`.
+    Raise OptionError for a field that is not declared by `option`, or has a default that it would refuse.
     """
     if "__dataclass_fields__" not in vars(kind):
         dataclass(frozen=True, kw_only=True)(kind)
@@ -121,6 +121,10 @@ def declared(kind: type[Chosen]) -> type[Chosen]:
             raise OptionError(item.name, rule, hint=f'{item.name}: int = spanwise.option(40, "what it does", low=1)')
         if item.name in _COUNTED and item.metadata["kind"] is not int:
             raise OptionError(item.name, "must be an integer, as in all strategies", hint="give it another name")
+        try:
+            check_value(item, item.default)
+        except OptionError as error:
+            raise OptionError(item.name, f"{error.rule}, its default too", value=item.default) from None
     return kind
 
 

@@ -12,10 +12,12 @@ from typing import Any, Literal, Protocol, TypedDict, Unpack, overload
 from spanwise.chunking.proposers import Propose, Proposer
 from spanwise.chunking.strategy import StrategyLike
 from spanwise.documents.document import Document
+from spanwise.documents.offsets import Measure
 from spanwise.embedding import Embedder
 from spanwise.indexing.index import IndexEvent, IndexReport
 from spanwise.pipeline.process import Outcome
 from spanwise.records.chunk import Chunks
+from spanwise.records.columns import Texts
 from spanwise.sources.listing import Source
 from spanwise.stores import Store
 from spanwise.text.tokens import Tokenizer
@@ -156,7 +158,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["structure"] | None = None,
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[StructureArguments],
     ) -> Chunks: ...
 
@@ -167,7 +169,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["fixed"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[FixedArguments],
     ) -> Chunks: ...
 
@@ -178,7 +180,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["heading"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[HeadingArguments],
     ) -> Chunks: ...
 
@@ -189,7 +191,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["window"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[WindowArguments],
     ) -> Chunks: ...
 
@@ -200,7 +202,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["sentence"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[SentenceArguments],
     ) -> Chunks: ...
 
@@ -211,7 +213,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["simple"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[SimpleArguments],
     ) -> Chunks: ...
 
@@ -222,7 +224,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["blocks"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[BlocksArguments],
     ) -> Chunks: ...
 
@@ -233,7 +235,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["hierarchical"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Unpack[HierarchicalArguments],
     ) -> Chunks: ...
 
@@ -244,7 +246,7 @@ class ChunkFunction(Protocol):
         strategy: Literal["smart"],
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         proposer: Proposer | Propose | str | None = None,
         **options: Unpack[SmartArguments],
     ) -> Chunks: ...
@@ -256,7 +258,7 @@ class ChunkFunction(Protocol):
         strategy: StrategyLike,
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         **options: Any,
     ) -> Chunks: ...
 
@@ -272,9 +274,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -290,9 +292,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -308,9 +310,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -326,9 +328,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -344,9 +346,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -362,9 +364,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -380,9 +382,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -398,9 +400,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -416,10 +418,10 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         proposer: Proposer | Propose | str | None = None,
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,
@@ -435,9 +437,9 @@ class ChunkFilesFunction(Protocol):
         tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
         *,
         dialect: str | None = None,
-        offsets: Sequence[str] = (),
+        offsets: Measure | Sequence[Measure] = (),
         fields: Sequence[str] | None = None,
-        texts: str | None = None,
+        texts: Texts | None = None,
         jobs: int = 1,
         file_timeout: float = 120.0,
         file_memory: int = 2048,

@@ -32,7 +32,8 @@ class PluginStrategy(Strategy):
         """Raise PluginError if the object lacks something; `who` is how messages call it, `name` that in records."""
         self._inner, self._who = inner, who
         self.name, self.options = name, _options_of(inner, who)
-        self.leaves_out = frozenset(getattr(inner, "leaves_out", ()))
+        with calling(who):
+            self.leaves_out = frozenset(getattr(inner, "leaves_out", ()))
         self.leafwise = bool(getattr(inner, "leafwise", False))
         repeats = getattr(type(inner), "repeat", Strategy.repeat) is not Strategy.repeat
         self.repeating = None if repeats else frozenset()
@@ -107,7 +108,8 @@ def _options_of(inner: Any, who: str) -> type[Options]:
     try:
         kind = declared(kind)
     except OptionError as error:
-        raise PluginError(who, f"has an option `{error.subject}` that {error.rule}", hint=error.hint) from error
+        rule = f"has an option `{error.subject}` that {error.rule}"
+        raise PluginError(who, rule, value=error.value, hint=error.hint) from error
     for name in kind.__dataclass_fields__:
         if name in RESERVED:
             raise PluginError(who, f"has an option `{name}`, which is the name of something else", hint="rename it")

@@ -28,7 +28,15 @@ from spanwise.pipeline.settings import (
     plan_layer,
     tenants_plan,
 )
-from spanwise.readers import ReadOptions, broken_readers, has_reader, known_suffixes, missing_extra, piped_format
+from spanwise.readers import (
+    ReadOptions,
+    broken_readers,
+    check_format,
+    has_reader,
+    known_suffixes,
+    missing_extra,
+    piped_format,
+)
 from spanwise.sources.folder import FoundFiles, find_files, without_reader
 from spanwise.sources.ignoring import Patterns
 from spanwise.sources.item import SourceItem
@@ -128,6 +136,7 @@ def _prepared_folder(folder: str | None) -> str | None:
 
 def files_of(config: Config, arguments: argparse.Namespace, paths: Sequence[str]) -> FoundFiles:
     """Return the files that paths name, by the patterns of the command line and the config file."""
+    check_format(arguments.input_format)
     everything = bool(arguments.input_format and arguments.include)
     progress, seen = Progress(silent=arguments.quiet), count(1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 
 def utf8_offsets(text: str, positions: Sequence[int]) -> list[int]:
@@ -16,6 +16,7 @@ def utf16_offsets(text: str, positions: Sequence[int]) -> list[int]:
     return _measured(text, positions, lambda piece: len(piece.encode("utf-16-le")) // 2)
 
 
+Measure = Literal["utf8", "utf16"]
 MEASURES: Final = {"utf8": utf8_offsets, "utf16": utf16_offsets}
 
 

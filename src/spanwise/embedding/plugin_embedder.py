@@ -25,6 +25,8 @@ class PluginEmbedder(Encoding):
                 raise OptionError("embedder", rule, value=type(inner).__name__)
         self._inner, self._who = inner, who
         self.name: str = inner.name if name is None else name
+        if not (isinstance(self.name, str) and self.name.strip()):
+            raise PluginError(who, "must have a `name`", value=self.name)
 
     @property
     def dimension(self) -> int:

@@ -14,7 +14,7 @@ from spanwise.chunking.strategies import DEFAULT_STRATEGY, as_counted, strategy_
 from spanwise.chunking.strategy import ChunkPlan, ModelStrategy, Strategy, StrategyLike
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Document
-from spanwise.documents.offsets import MEASURES
+from spanwise.documents.offsets import MEASURES, Measure
 from spanwise.errors import OptionError, UnreadableError, did_you_mean
 from spanwise.native.gc_pause import collector_paused
 from spanwise.options import options_of
@@ -37,7 +37,7 @@ def chunk(
     strategy: str | StrategyLike | None = None,
     tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
     *,
-    offsets: Sequence[str] = (),
+    offsets: Measure | Sequence[Measure] = (),
     proposer: Proposer | Propose | str | None = None,
     **options: Any,
 ) -> Chunks:

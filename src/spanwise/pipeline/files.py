@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from spanwise.chunking.proposers import Propose, Proposer
 from spanwise.chunking.strategies import strategy_of, with_options
 from spanwise.chunking.strategy import StrategyLike
+from spanwise.documents.offsets import Measure
 from spanwise.errors import SpanwiseError
 from spanwise.pipeline.chunk import checked_offsets
 from spanwise.pipeline.guard import checked_limits
@@ -21,7 +22,7 @@ from spanwise.pipeline.settings import settings_from
 from spanwise.readers import has_reader
 from spanwise.readers.encodings import cleaned, decoded
 from spanwise.readers.markdown.front_matter import front_matter_end, front_matter_metadata
-from spanwise.records.columns import columns_of
+from spanwise.records.columns import Texts, columns_of
 from spanwise.records.dialects import DEFAULT_PREFIX, DialectContext, translated
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
@@ -63,10 +64,10 @@ def chunk_files(
     tokenizer: str | os.PathLike[str] | Tokenizer = "cl100k",
     *,
     dialect: str | None = None,
-    offsets: Sequence[str] = (),
+    offsets: Measure | Sequence[Measure] = (),
     proposer: Proposer | Propose | str | None = None,
     fields: Sequence[str] | None = None,
-    texts: str | None = None,
+    texts: Texts | None = None,
     jobs: int = 1,
     file_timeout: float = DEFAULT_LIMITS.seconds,
     file_memory: int = DEFAULT_LIMITS.megabytes,

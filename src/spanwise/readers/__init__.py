@@ -172,6 +172,11 @@ def input_formats() -> tuple[str, ...]:
     return (*INPUTS, *plugin_formats(INPUTS))
 
 
+def check_format(format: str | Reader | None) -> None:
+    """Raise PluginError for a plug-in that can't be loaded: it is known before any file is read."""
+    plugin_reader(format, INPUTS)
+
+
 def reader_origin(name: str, format: str | Reader | None) -> str:
     """Return the package and version of the plug-in that reads a file; "" if none does."""
     suffix = PurePath(name).suffix.lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.records.dialects import DIALECTS, checked_measure, field_names
@@ -14,6 +14,7 @@ from spanwise.records.record import FIELDS
 if TYPE_CHECKING:
     import pyarrow
 
+Texts = Literal["core", "full", "embedding", "all"]
 TEXTS: Final[dict[str, tuple[str, ...]]] = {
     "core": tuple(name for name in ("normalized_text", "plain_text") if name in FIELDS),
     "full": ("full_text",),

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Self
+from types import NoneType
+from typing import Any, Final, Self
 
 from spanwise.errors import PluginError
 from spanwise.plugins import calling
-from spanwise.stores.values import DocumentState, Model
+from spanwise.stores.values import Candidate, ChunkState, DocumentState, Model, Statistics, StoredChunk
+
+_RETURNS: Final[Mapping[str, tuple[type | tuple[type, ...], type]]] = {
+    "model": ((Model, NoneType), object), "tenants": (Sequence, str), "status": (Mapping, object),
+    "verify": (Sequence, str),
+    "statistics": (Statistics, object), "lexical": (Sequence, Candidate), "nearest": (Sequence, object),
+    "cosines": (Mapping, object), "counts": (Sequence, Candidate), "fetch": (Sequence, StoredChunk),
+    "fetch_ids": (Sequence, StoredChunk), "links": (Set, object), "documents": (Iterable, object),
+    "known": (Mapping, DocumentState), "chunks": (Sequence, ChunkState), "vectors": (Mapping, bytes),
+    "commit": (object, object),
+}  # fmt: skip
+"""What the methods of a store, its readers and its writers return: a container, and what is in it."""
 
 
 class _Guarded:
@@ -19,17 +31,35 @@ class _Guarded:
         self._inner, self._who = inner, who
 
     def __getattr__(self, name: str) -> Any:
+        if name in _RETURNS and not hasattr(self._inner, name):
+            raise PluginError(self._who, f"must have a method `{name}`", value=type(self._inner).__name__)
         found = getattr(self._inner, name)
-        return _guarded(found, self._who) if callable(found) else found
+        return _guarded(found, name, self._who) if callable(found) else found
 
 
-def _guarded(method: Callable[..., Any], who: str) -> Callable[..., Any]:
+def _guarded(method: Callable[..., Any], name: str, who: str) -> Callable[..., Any]:
     @wraps(method)
     def call(*arguments: Any, **keywords: Any) -> Any:
         with calling(who):
-            return method(*arguments, **keywords)
+            return _checked(method(*arguments, **keywords), name, who)
 
     return call
+
+
+def _checked(found: Any, name: str, who: str) -> Any:
+    """Return what a method returned; raise PluginError if it is something else than the protocol says."""
+    wanted, kind = _RETURNS.get(name, (object, object))
+    if not isinstance(found, wanted):
+        raise PluginError(who, f"must return {_names(wanted)} from `{name}`", value=type(found).__name__)
+    items: Any = found.values() if isinstance(found, Mapping) else found if kind is not object else ()
+    if wrong := next((type(one) for one in items if not isinstance(one, kind)), None):
+        rule = f"must return {_names(wanted)} of {kind.__name__} from `{name}`"
+        raise PluginError(who, rule, value=wrong.__name__)
+    return found
+
+
+def _names(wanted: type | tuple[type, ...]) -> str:
+    return " or ".join(one.__name__ for one in (wanted if isinstance(wanted, tuple) else (wanted,)))
 
 
 class _Reader(_Guarded):
@@ -45,7 +75,7 @@ class _Reader(_Guarded):
 
     def documents(self) -> Iterable[DocumentState]:
         with calling(self._who):
-            yield from self._inner.documents()
+            yield from _checked(self._inner.documents(), "documents", self._who)
 
 
 class PluginStore(_Guarded):

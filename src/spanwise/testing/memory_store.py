@@ -192,6 +192,9 @@ class MemoryWriter:
 class MemoryStore:
     """A store with its tenants by name; it can be pickled, with all that it holds."""
 
+    address = "memory"
+    """How messages call it."""
+
     def __init__(self) -> None:
         self._tenants: dict[str, tuple[dict[str, StoredDocument], dict[int, Row]]] = {}
         self._model: Model | None = None
@@ -203,8 +206,8 @@ class MemoryStore:
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore what was pickled."""
-        vars(self).update(state, _lock=Lock())
+        """Restore what was pickled; a lock that a writer may hold stays."""
+        vars(self).update({"_lock": Lock()} | vars(self) | state)
 
     def model(self) -> Model | None:
         """Return the model whose vectors are stored, or None while there are none."""
@@ -220,11 +223,11 @@ class MemoryStore:
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[MemoryWriter]:
         """Return a context that holds the write lock."""
         if not self._lock.acquire(timeout=wait):
-            raise StoreError("memory", "is being written by another", hint="try again later")
+            raise StoreError(self.address, "is being written by another", hint="try again later")
         try:
             known = self.model()
             if model and known and model != known:
-                raise StoreError("memory", f"has vectors of {known.name}", hint="use its model, or another store")
+                raise StoreError(self.address, f"has vectors of {known.name}", hint="use its model, or another store")
             yield MemoryWriter(self, tenant, model or known)
         finally:
             self._lock.release()

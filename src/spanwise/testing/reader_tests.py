@@ -41,7 +41,8 @@ class ReaderTests:
         """Every extension begins with a full stop, and is in lower case."""
         assert list(reader.suffixes)
         assert not isinstance(reader.suffixes, str)
-        assert [one for one in reader.suffixes if not one.startswith(".") or one != one.lower()] == []
+        wrong = [one for one in reader.suffixes if not one.startswith(".") or one != one.lower()]
+        assert not wrong, f"an extension is such as `.ini`: {wrong}"
 
     def test_it_returns_documents(self, reader: Reader) -> None:
         """The method itself returns a document, with metadata and without."""
@@ -52,8 +53,10 @@ class ReaderTests:
 
     def test_blocks_hold_every_visible_character(self, reader: Reader, files: list[Path]) -> None:
         """Blocks and their parts ascend, are trimmed, and leave nothing out."""
-        for file in files:
-            assert_document(read(file, format=reader))
+        documents = [read(file, format=reader) for file in files]
+        for document in documents:
+            assert_document(document)
+        assert any(document.text for document in documents), "no sample has any text"
 
     def test_given_metadata_win(self, reader: Reader, files: list[Path]) -> None:
         """What is given is in the document; its id is that of its source."""

@@ -27,6 +27,8 @@ class PluginTokenizer:
         self.seam: re.Pattern[str] | None = getattr(inner, "seam", None)
         if not (isinstance(self.name, str) and self.name) or type(self.added) is not int or self.added < 0:
             raise PluginError(who, "must have a name, and as `added` a number", value=(self.name, self.added))
+        if not isinstance(self.seam, re.Pattern | None):
+            raise PluginError(who, "must have as `seam` a compiled pattern, or None", value=self.seam)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as the object."""

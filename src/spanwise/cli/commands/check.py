@@ -25,7 +25,7 @@ from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.opening import path_text
 from spanwise.options import typed
 from spanwise.pipeline.settings import Config, Layer, in_force, settings_of
-from spanwise.readers import ReadOptions, has_reader, input_formats, read_file
+from spanwise.readers import ReadOptions, check_format, has_reader, input_formats, read_file
 from spanwise.records.loaders import Recorded, no_chunks, read_records
 from spanwise.sources.folder import FoundFiles, find_files
 from spanwise.text.tokens import tokenizer_of
@@ -117,13 +117,14 @@ class Sources:
     """The documents that chunks were made from: one file, or a folder in which they are found by their paths."""
 
     def __init__(self, arguments: argparse.Namespace, config: Config) -> None:
-        """Raise UnreadableError if the path doesn't exist."""
+        """Raise UnreadableError if the path doesn't exist, PluginError for a format that can't be loaded."""
         self._path, self._format = Path(arguments.source), arguments.input_format
         self._options = ReadOptions(arguments.password, arguments.figures, arguments.keep_all)
         self._patterns = patterns_of(config, arguments)
         if not self._path.exists():
             hint = "--source is the file or folder that was chunked"
             raise UnreadableError(arguments.source, "does not exist", hint=hint)
+        check_format(self._format)
         self._seen: set[str] = set()
 
     def find(self, record: Record) -> Document | None:

@@ -28,6 +28,7 @@ def serve(pipe: Connection, parent: int) -> None:
     _end_with(parent)
     _be_expendable()
     _silence_libraries()
+    sys.stdout = sys.stderr  # what a plug-in prints must not stand among the records that the parent writes
     collect_seldom()
     started_with = _address_space()
     with suppress(EOFError, OSError, MemoryError):  # the parent is gone, or an order is too large

@@ -14,11 +14,12 @@ class PickledStore(MemoryStore):
 
     def __init__(self, address: str, *, create: bool = False) -> None:
         super().__init__()
-        self._path = Path(address.partition("://")[2])
-        if self._path.exists():
-            self.__setstate__(pickle.loads(self._path.read_bytes()))
+        path = Path(address.partition("://")[2])
+        if path.exists():
+            self.__setstate__(pickle.loads(path.read_bytes()))
         elif not create:
             raise spanwise.StoreError(address, "doesn't exist")
+        self.address, self._path = address, path  # after the state, as the file may have been moved
 
     def committed(self) -> None:
         """Write the file anew after every commit."""
