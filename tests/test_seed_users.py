@@ -526,15 +526,33 @@ def test_a_long_paragraph_is_filled_up_to_the_limit() -> None:
 # Languages by paragraph
 
 
-def test_sentences_follow_the_language_of_their_paragraph() -> None:
-    filler = {"en": "The road goes on and on for the travellers. ", "ru": "Дорога идёт дальше и дальше. ",
-              "pl": "Droga prowadzi dalej i dalej przez las. "}  # fmt: skip
-    cases = {"ru": ("Тов. Иванов выступил с докладом.", "Тов."), "pl": ("Biuro jest przy ul. Długiej w Łodzi.", "ul.")}
-    for language, (wanted, cut) in cases.items():
-        text = filler["en"] * 60 + "\n\n" + (filler[language] + wanted + " ") * 60
-        for strategy in ("structure", "fixed", "blocks"):
-            for chunk in spanwise.chunk(text, strategy, max_tokens=100):
-                assert not chunk.normalized_text.endswith(cut)
+FILLERS = {
+    "en": "The road goes on and on for the travellers of the old town.",
+    "de": "Der Weg führt immer weiter durch den Wald und die Stadt.",
+    "pl": "Droga prowadzi dalej i dalej przez stary las.",
+    "ru": "Дорога идёт дальше и дальше через весь город.",
+}
+ABBREVIATED = {
+    "de": ["Das gilt z. B. Herrn Müller und Dr. Schmidt.", "Die Fa. Meier liefert ggf. Ersatz.",
+           "Dort wohnen die Gebr. Grimm und der stellv. Leiter nicht.", "Er ist am Hbf. Köln und wird erwartet."],
+    "pl": ["Biuro jest przy ul. Długiej w Łodzi.", "Pani dr Nowak i prof. Kowalski są w tzw. Domu.",
+           "To był tow. Gomułka oraz kard. Wyszyński.", "Jest tam ppor. Kot i nadkom. Wilk."],
+    "ru": ["Тов. Иванов выступил с докладом.", "Он живёт на ул. Ленина в г. Казани.", "Докладывал инж. Петров из отд. Кадров.",
+           "Это сказал чл.-корр. Павлов, а гр-н Сидоров и нач. Цеха молчали."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("outer", FILLERS)
+@pytest.mark.parametrize("inner", ABBREVIATED)
+@pytest.mark.parametrize("mark", ["", "- ", "> "])
+def test_sentences_follow_the_language_of_their_paragraph(outer: str, inner: str, mark: str) -> None:
+    sentences = [sentence for one in ABBREVIATED[inner] for sentence in (FILLERS[inner], one, one)] * 6
+    text = "\n\n".join([" ".join([FILLERS[outer]] * 30), mark + " ".join(sentences), " ".join([FILLERS[outer]] * 9)])
+    begins = {sentence.split()[0] + " " + sentence.split()[1] for sentence in (*sentences, FILLERS[outer])}
+    for strategy in ("structure", "fixed", "blocks", "heading", "window"):
+        for max_tokens in (90, 120, 150):
+            for chunk in spanwise.chunk(text, strategy, max_tokens=max_tokens):
+                assert " ".join(chunk.normalized_text.removeprefix(mark).split()[:2]) in begins
 
 
 # Tables, lists and places
