@@ -537,7 +537,8 @@ ABBREVIATED = {
            "Dort wohnen die Gebr. Grimm und der stellv. Leiter nicht.", "Er ist am Hbf. Köln und wird erwartet."],
     "pl": ["Biuro jest przy ul. Długiej w Łodzi.", "Pani dr Nowak i prof. Kowalski są w tzw. Domu.",
            "To był tow. Gomułka oraz kard. Wyszyński.", "Jest tam ppor. Kot i nadkom. Wilk."],
-    "ru": ["Тов. Иванов выступил с докладом.", "Он живёт на ул. Ленина в г. Казани.", "Докладывал инж. Петров из отд. Кадров.",
+    "ru": ["Тов. Иванов выступил с докладом.", "Он живёт на ул. Ленина в г. Казани.",
+           "Докладывал инж. Петров из отд. Кадров.",
            "Это сказал чл.-корр. Павлов, а гр-н Сидоров и нач. Цеха молчали."],
 }  # fmt: skip
 
