@@ -89,6 +89,46 @@ def test_the_same_names_on_the_command_line(tmp_path: Path) -> None:
     assert capitals.code == 0
 
 
+def one_run(folder: Path, *arguments: str) -> list[dict[str, Any]]:
+    found = ran("chunk", "a.md", "-q", *arguments, cwd=folder)
+    assert found.code == 0, found.err
+    return records(found.out)
+
+
+def test_overlap_from_one_size_to_another(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(TEXT)
+    by_heading = one_run(tmp_path, "--strategy", "by_heading")
+    window = one_run(tmp_path, "--strategy", "window", "--max-tokens=160", "--overlap-tokens=65")
+    assert one_run(tmp_path, "--strategy", "by_heading", "--overlap", "50,80") == by_heading
+    assert one_run(tmp_path, "--strategy", "sliding_window", "--max=160", "--overlap=(50, 80)") == window
+    assert one_run(tmp_path, "--strategy", "sliding_window", "--max=160", "--overlap", "65") == window
+    (tmp_path / "spanwise.toml").write_text("max = 160\noverlap = [50, 80]\n")
+    assert one_run(tmp_path, "--strategy", "sliding_window") == window
+    (tmp_path / "spanwise.toml").write_text('strategy = "strategy_by_heading"\noverlap = [50, 80]\n')
+    assert one_run(tmp_path) == by_heading
+    (tmp_path / "spanwise.toml").unlink()
+    wrong = ran("chunk", "a.md", "--strategy", "fixed", "--overlap", "50", cwd=tmp_path)
+    assert "`overlap` (command line) is not an option of the strategy fixed" in wrong.err
+    assert "invalid number of tokens" in ran("chunk", "a.md", "--overlap", "much", cwd=tmp_path).err
+    (tmp_path / "spanwise.toml").write_text('overlap = "much"\n')
+    assert "`overlap_tokens` must be an integer" in ran("chunk", "a.md", cwd=tmp_path).err
+
+
+def test_switches_with_a_value(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(TEXT)
+    for value, flag in (("true", "--include-page-tag"), ("off", "--no-include-page-tag")):
+        theirs = one_run(tmp_path, "--strategy", "blocks", "--meta", "title=T", f"--INCLUDE_PAGE_TAG={value}")
+        assert theirs == one_run(tmp_path, "--strategy", "blocks", "--meta", "title=T", flag)
+
+
+def test_names_of_a_file_of_options_as_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(TEXT)
+    (tmp_path / "x.env").write_text("strict_heading_split=true\nsplit_level=1\ntarget=7\nmax=9\n")
+    assert one_run(tmp_path, "--strategy", "heading", "--env-file", "x.env") == one_run(
+        tmp_path, "--strategy", "heading", "--strict", "--split-level", "1"
+    )
+
+
 def test_names_in_the_config_file(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(TEXT)
     (tmp_path / "spanwise.toml").write_text('strategy = "sliding_window"\nmax = 160\noverlap = [50, 80]\n')
