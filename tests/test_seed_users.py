@@ -498,6 +498,32 @@ def test_check_reads_dialects(dialect: str, strategy: str, tmp_path: Path) -> No
         assert f"violation: {rule}" in found.out.decode()
 
 
+DIALECTS = [("notes", "heading"), ("fixed-size", "fixed"), ("pages", "sentence"), ("confluence", "blocks"),
+            ("spec-v1", "structure")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "strategy"), DIALECTS)
+def test_check_finds_the_document_of_a_dialect_in_python(dialect: str, strategy: str) -> None:
+    document = spanwise.read_text("---\nid: mine\n---\n" + LONG.replace("with", "mit 😀"), page_id="55")
+    other = spanwise.read_text("Something else.", page_id="56")
+    made = translate(chunked(document, strategy, offsets=["utf16"]), dialect)
+    assert check(made, document, strategy=strategy, offsets="utf16") == ()
+    if dialect in {"notes", "confluence", "spec-v1"}:  # these name their documents
+        assert check(made, [other, document], strategy=strategy, offsets="utf16") == ()
+    names = {"notes": "text", "fixed-size": "content", "pages": "text", "confluence": "md_text", "spec-v1": "md_text"}
+    made[1][names[dialect]] = made[1][names[dialect]].replace("words", "wrods")
+    wrong = check(made, document, strategy=strategy, offsets="utf16")
+    assert "provenance" in {finding.rule for finding in wrong if finding.level == "violation"}
+    with pytest.raises(OptionError, match="`offsets` must be utf8 or utf16"):
+        check(made, document, offsets="utf32")
+
+
+def test_check_judges_by_options_under_other_names() -> None:
+    made = translate(spanwise.chunk(LONG, "fixed"), "fixed-size")
+    found = check(made, strategy="fixed", max=60, target=50, MIN_TOKENS_PER_CHUNK=10)  # fmt: skip
+    assert "limit" in {finding.rule for finding in found}
+
+
 def test_check_counts_and_limits_in_dialects() -> None:
     made = translate(spanwise.chunk(LONG, "fixed"), "fixed-size")
     made[0]["metadata"]["tokenCount"] += 1

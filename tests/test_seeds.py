@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import pytest
@@ -100,7 +100,7 @@ def test_fixed_overlap_keeps_chunks_within_their_sizes(of: int, tokenizer: Token
         chunks = spanwise.chunk("\n\n".join(paragraphs), "fixed", tokenizer)
         sizes = [chunk.token_count for chunk in chunks]
         assert not is_possible(known, len(paragraphs)) or all(400 <= one <= 600 for one in sizes), (size, sizes)
-        for before, chunk in zip(chunks, chunks[1:], strict=False):
+        for before, chunk in pairwise(chunks):
             assert 0.10 <= tokenizer.count(overlap(chunk)) / tokenizer.count(before.normalized_text) <= 0.15
 
 

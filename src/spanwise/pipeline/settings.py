@@ -303,10 +303,10 @@ def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def _checked(values: dict[str, Any], name: str, folder: Path, more: Sequence[str]) -> dict[str, Any]:
     """Raise OptionError for unknown keys and wrong values; paths are relative to the config file."""
-    keys = {*_DEFAULTS, "meta", *more, *declared_options(), *DEPENDING}
-    values = with_own_names(values, keys)
+    keys = {*_DEFAULTS, "meta", *more, *declared_options()}
+    values = with_own_names(values, keys | DEPENDING)
     for key in values:
-        if key not in keys and key not in (keys := keys | declarations().keys()):
+        if key not in keys | DEPENDING and key not in (keys := keys | declarations().keys()):
             raise OptionError(key, f"in {name} is not a setting", hint=did_you_mean(key, keys))
     for key, value in values.items():
         _check_shape(key, value, name)
