@@ -503,7 +503,7 @@ DIALECTS = [("notes", "heading"), ("fixed-size", "fixed"), ("pages", "sentence")
 
 
 @pytest.mark.parametrize(("dialect", "strategy"), DIALECTS)
-def test_check_finds_the_document_of_a_dialect_in_python(dialect: str, strategy: str) -> None:
+def test_check_finds_the_document_of_a_dialect_in_python(dialect: str, strategy: Any) -> None:
     document = spanwise.read_text("---\nid: mine\n---\n" + LONG.replace("with", "mit 😀"), page_id="55")
     other = spanwise.read_text("Something else.", page_id="56")
     made = translate(chunked(document, strategy, offsets=["utf16"]), dialect)
@@ -520,7 +520,8 @@ def test_check_finds_the_document_of_a_dialect_in_python(dialect: str, strategy:
 
 def test_check_judges_by_options_under_other_names() -> None:
     made = translate(spanwise.chunk(LONG, "fixed"), "fixed-size")
-    found = check(made, strategy="fixed", max=60, target=50, MIN_TOKENS_PER_CHUNK=10)  # fmt: skip
+    strategy: Any = "fixed"
+    found = check(made, strategy=strategy, max=60, target=50, MIN_TOKENS_PER_CHUNK=10)
     assert "limit" in {finding.rule for finding in found}
 
 
@@ -692,3 +693,9 @@ def test_the_real_page_has_sections_and_links() -> None:
     assert len({chunk.headings_path for chunk in chunks}) > 20
     links = {link.target for chunk in chunks for link in chunk.metadata.links}
     assert "http://java.sun.com/javaee/5/docs/api/javax/xml/ws/WebFault.html" in links
+
+
+def test_what_is_shown_of_the_next_chunk_ends_with_a_word() -> None:
+    text = f"Zdanie pierwsze jest tutaj i ma długość. Adres to {'x' * 300} koniec."
+    first = spanwise.chunk(text, "sentence", max_chars=60, overlap_ratio=0.5)[0]
+    assert first.full_text == "Zdanie pierwsze jest tutaj i ma długość. Adres to"
