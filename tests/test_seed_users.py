@@ -89,6 +89,46 @@ def test_the_same_names_on_the_command_line(tmp_path: Path) -> None:
     assert capitals.code == 0
 
 
+def one_run(folder: Path, *arguments: str) -> list[dict[str, Any]]:
+    found = ran("chunk", "a.md", "-q", *arguments, cwd=folder)
+    assert found.code == 0, found.err
+    return records(found.out)
+
+
+def test_overlap_from_one_size_to_another(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(TEXT)
+    by_heading = one_run(tmp_path, "--strategy", "by_heading")
+    window = one_run(tmp_path, "--strategy", "window", "--max-tokens=160", "--overlap-tokens=65")
+    assert one_run(tmp_path, "--strategy", "by_heading", "--overlap", "50,80") == by_heading
+    assert one_run(tmp_path, "--strategy", "sliding_window", "--max=160", "--overlap=(50, 80)") == window
+    assert one_run(tmp_path, "--strategy", "sliding_window", "--max=160", "--overlap", "65") == window
+    (tmp_path / "spanwise.toml").write_text("max = 160\noverlap = [50, 80]\n")
+    assert one_run(tmp_path, "--strategy", "sliding_window") == window
+    (tmp_path / "spanwise.toml").write_text('strategy = "strategy_by_heading"\noverlap = [50, 80]\n')
+    assert one_run(tmp_path) == by_heading
+    (tmp_path / "spanwise.toml").unlink()
+    wrong = ran("chunk", "a.md", "--strategy", "fixed", "--overlap", "50", cwd=tmp_path)
+    assert "`overlap` (command line) is not an option of the strategy fixed" in wrong.err
+    assert "invalid number of tokens" in ran("chunk", "a.md", "--overlap", "much", cwd=tmp_path).err
+    (tmp_path / "spanwise.toml").write_text('overlap = "much"\n')
+    assert "`overlap_tokens` must be an integer" in ran("chunk", "a.md", cwd=tmp_path).err
+
+
+def test_switches_with_a_value(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(TEXT)
+    for value, flag in (("true", "--include-page-tag"), ("off", "--no-include-page-tag")):
+        theirs = one_run(tmp_path, "--strategy", "blocks", "--meta", "title=T", f"--INCLUDE_PAGE_TAG={value}")
+        assert theirs == one_run(tmp_path, "--strategy", "blocks", "--meta", "title=T", flag)
+
+
+def test_names_of_a_file_of_options_as_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(TEXT)
+    (tmp_path / "x.env").write_text("strict_heading_split=true\nsplit_level=1\ntarget=7\nmax=9\n")
+    assert one_run(tmp_path, "--strategy", "heading", "--env-file", "x.env") == one_run(
+        tmp_path, "--strategy", "heading", "--strict", "--split-level", "1"
+    )
+
+
 def test_names_in_the_config_file(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(TEXT)
     (tmp_path / "spanwise.toml").write_text('strategy = "sliding_window"\nmax = 160\noverlap = [50, 80]\n')
@@ -458,6 +498,33 @@ def test_check_reads_dialects(dialect: str, strategy: str, tmp_path: Path) -> No
         assert f"violation: {rule}" in found.out.decode()
 
 
+DIALECTS = [("notes", "heading"), ("fixed-size", "fixed"), ("pages", "sentence"), ("confluence", "blocks"),
+            ("spec-v1", "structure")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "strategy"), DIALECTS)
+def test_check_finds_the_document_of_a_dialect_in_python(dialect: str, strategy: Any) -> None:
+    document = spanwise.read_text("---\nid: mine\n---\n" + LONG.replace("with", "mit 😀"), page_id="55")
+    other = spanwise.read_text("Something else.", page_id="56")
+    made = translate(chunked(document, strategy, offsets=["utf16"]), dialect)
+    assert check(made, document, strategy=strategy, offsets="utf16") == ()
+    if dialect in {"notes", "confluence", "spec-v1"}:  # these name their documents
+        assert check(made, [other, document], strategy=strategy, offsets="utf16") == ()
+    names = {"notes": "text", "fixed-size": "content", "pages": "text", "confluence": "md_text", "spec-v1": "md_text"}
+    made[1][names[dialect]] = made[1][names[dialect]].replace("words", "wrods")
+    wrong = check(made, document, strategy=strategy, offsets="utf16")
+    assert "provenance" in {finding.rule for finding in wrong if finding.level == "violation"}
+    with pytest.raises(OptionError, match="`offsets` must be utf8 or utf16"):
+        check(made, document, offsets="utf32")
+
+
+def test_check_judges_by_options_under_other_names() -> None:
+    made = translate(spanwise.chunk(LONG, "fixed"), "fixed-size")
+    strategy: Any = "fixed"
+    found = check(made, strategy=strategy, max=60, target=50, MIN_TOKENS_PER_CHUNK=10)
+    assert "limit" in {finding.rule for finding in found}
+
+
 def test_check_counts_and_limits_in_dialects() -> None:
     made = translate(spanwise.chunk(LONG, "fixed"), "fixed-size")
     made[0]["metadata"]["tokenCount"] += 1
@@ -526,15 +593,34 @@ def test_a_long_paragraph_is_filled_up_to_the_limit() -> None:
 # Languages by paragraph
 
 
-def test_sentences_follow_the_language_of_their_paragraph() -> None:
-    filler = {"en": "The road goes on and on for the travellers. ", "ru": "Дорога идёт дальше и дальше. ",
-              "pl": "Droga prowadzi dalej i dalej przez las. "}  # fmt: skip
-    cases = {"ru": ("Тов. Иванов выступил с докладом.", "Тов."), "pl": ("Biuro jest przy ul. Długiej w Łodzi.", "ul.")}
-    for language, (wanted, cut) in cases.items():
-        text = filler["en"] * 60 + "\n\n" + (filler[language] + wanted + " ") * 60
-        for strategy in ("structure", "fixed", "blocks"):
-            for chunk in spanwise.chunk(text, strategy, max_tokens=100):
-                assert not chunk.normalized_text.endswith(cut)
+FILLERS = {
+    "en": "The road goes on and on for the travellers of the old town.",
+    "de": "Der Weg führt immer weiter durch den Wald und die Stadt.",
+    "pl": "Droga prowadzi dalej i dalej przez stary las.",
+    "ru": "Дорога идёт дальше и дальше через весь город.",
+}
+ABBREVIATED = {
+    "de": ["Das gilt z. B. Herrn Müller und Dr. Schmidt.", "Die Fa. Meier liefert ggf. Ersatz.",
+           "Dort wohnen die Gebr. Grimm und der stellv. Leiter nicht.", "Er ist am Hbf. Köln und wird erwartet."],
+    "pl": ["Biuro jest przy ul. Długiej w Łodzi.", "Pani dr Nowak i prof. Kowalski są w tzw. Domu.",
+           "To był tow. Gomułka oraz kard. Wyszyński.", "Jest tam ppor. Kot i nadkom. Wilk."],
+    "ru": ["Тов. Иванов выступил с докладом.", "Он живёт на ул. Ленина в г. Казани.",
+           "Докладывал инж. Петров из отд. Кадров.",
+           "Это сказал чл.-корр. Павлов, а гр-н Сидоров и нач. Цеха молчали."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("outer", FILLERS)
+@pytest.mark.parametrize("inner", ABBREVIATED)
+@pytest.mark.parametrize("mark", ["", "- ", "> "])
+def test_sentences_follow_the_language_of_their_paragraph(outer: str, inner: str, mark: str) -> None:
+    sentences = [sentence for one in ABBREVIATED[inner] for sentence in (FILLERS[inner], one, one)] * 6
+    text = "\n\n".join([" ".join([FILLERS[outer]] * 30), mark + " ".join(sentences), " ".join([FILLERS[outer]] * 9)])
+    begins = {sentence.split()[0] + " " + sentence.split()[1] for sentence in (*sentences, FILLERS[outer])}
+    for strategy in ("structure", "fixed", "blocks", "heading", "window"):
+        for max_tokens in (90, 120, 150):
+            for chunk in spanwise.chunk(text, strategy, max_tokens=max_tokens):
+                assert " ".join(chunk.normalized_text.removeprefix(mark).split()[:2]) in begins
 
 
 # Tables, lists and places
@@ -607,3 +693,9 @@ def test_the_real_page_has_sections_and_links() -> None:
     assert len({chunk.headings_path for chunk in chunks}) > 20
     links = {link.target for chunk in chunks for link in chunk.metadata.links}
     assert "http://java.sun.com/javaee/5/docs/api/javax/xml/ws/WebFault.html" in links
+
+
+def test_what_is_shown_of_the_next_chunk_ends_with_a_word() -> None:
+    text = f"Zdanie pierwsze jest tutaj i ma długość. Adres to {'x' * 300} koniec."
+    first = spanwise.chunk(text, "sentence", max_chars=60, overlap_ratio=0.5)[0]
+    assert first.full_text == "Zdanie pierwsze jest tutaj i ma długość. Adres to"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import pytest
@@ -90,6 +90,18 @@ def test_fixed_scenario_1_a_document_becomes_chunks_of_about_500_tokens(size: in
     cores = [tokenizer.count(chunk.normalized_text) for chunk in chunks]
     for before, chunk in zip(cores, chunks[1:], strict=False):
         assert 0.10 <= tokenizer.count(overlap(chunk)) / before <= 0.15
+
+
+@pytest.mark.parametrize("of", [7, 11, 15, 19])
+def test_fixed_overlap_keeps_chunks_within_their_sizes(of: int, tokenizer: Tokenizer) -> None:
+    for size in range(of * (40 // of + 1), 300, of):
+        paragraphs = [paragraph(size, tokenizer, of)] * round(2000 / size)
+        known = [tokenizer.count("\n\n".join(paragraphs[:number])) for number in range(1, min(len(paragraphs), 31))]
+        chunks = spanwise.chunk("\n\n".join(paragraphs), "fixed", tokenizer)
+        sizes = [chunk.token_count for chunk in chunks]
+        assert not is_possible(known, len(paragraphs)) or all(400 <= one <= 600 for one in sizes), (size, sizes)
+        for before, chunk in pairwise(chunks):
+            assert 0.10 <= tokenizer.count(overlap(chunk)) / tokenizer.count(before.normalized_text) <= 0.15
 
 
 def test_fixed_scenario_2_a_paragraph_within_the_limit_is_not_cut(tokenizer: Tokenizer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import sys
 from collections.abc import Container, Hashable, Mapping
 from dataclasses import Field, dataclass, field, fields
@@ -24,6 +25,9 @@ OTHER_NAMES: Final[Mapping[str, str]] = {
     "TARGET_TOKENS_PER_CHUNK": "target_tokens",
 }
 """Names that other systems have for options; all names are known in capitals as well."""
+DEPENDING: Final = frozenset({"overlap"})
+"""Other names that a strategy may ignore: flags and files keep them as they are until the strategy is known."""
+_RANGE: Final = re.compile(r"\(?\s*(\d+)\s*,\s*(\d+)\s*\)?", re.ASCII)
 _BY_LOWER: Final = {name.lower(): own for name, own in OTHER_NAMES.items()}
 _SIZES: Final = ("min_tokens", "target_tokens", "max_tokens", "parent_tokens")
 _COUNTED: Final = frozenset({*_SIZES, "core_tokens", "overlap_tokens", "overlap_next_tokens"})
@@ -89,7 +93,11 @@ def other_names(name: str) -> list[str]:
 
 def own_value(name: str, value: Any) -> Any:
     """Return the value of an option; of an `overlap` from one size to another, the middle."""
-    if name.lower() in {"overlap", "chunk_overlap"} and isinstance(value, list | tuple) and len(value) == 2:
+    if name.lower() not in {"overlap", "chunk_overlap"}:
+        return value
+    if isinstance(value, FlagText) and (typed_range := _RANGE.fullmatch(value)):
+        return (int(typed_range[1]) + int(typed_range[2])) // 2
+    if isinstance(value, list | tuple) and len(value) == 2:
         low, high = value
         if type(low) is int and type(high) is int:
             return (low + high) // 2
@@ -254,6 +262,11 @@ def typed(item: Field[Any], value: Any) -> Any:
         return _SWITCH[text.lower()] if kind is bool else kind(text)
     except (KeyError, ValueError):
         return text  # checking it raises the error that names the type
+
+
+def switched(text: str) -> bool | None:
+    """Return what a text says of a switch; None if it says neither on nor off."""
+    return _SWITCH.get(text.lower())
 
 
 def value_text(value: Any) -> str:

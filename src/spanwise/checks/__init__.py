@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from spanwise.checks.against_source import Range, StatedLinks, coverage_faults, source_faults, wrong_links
 from spanwise.checks.findings import RULES, WARNINGS, Faults, Finding, Record
-from spanwise.checks.in_dialects import ConfluenceCheck, DialectCheck, SpecCheck, dialect_of
+from spanwise.checks.in_dialects import ConfluenceCheck, DialectCheck, SpecCheck, dialect_of, source_lookup
 from spanwise.checks.one_document import DocumentOrder
 from spanwise.checks.one_record import piece_faults, record_faults, shape_faults
 from spanwise.checks.parents import Nesting
@@ -29,10 +29,11 @@ from spanwise.checks.short_chunks import ShortChunks
 from spanwise.checks.strategy_promises import PROMISES, PromiseCheck
 from spanwise.checks.text_dialects import FixedSizeCheck, NotesCheck, PagesCheck
 from spanwise.checks.warnings import WarningCollector, empty_sections
-from spanwise.chunking.strategies import as_counted, strategy_of
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, as_counted, strategy_of
 from spanwise.chunking.strategy import StrategyLike, StrategyTraits
 from spanwise.documents.document import Document
-from spanwise.errors import PluginError, SpanwiseError
+from spanwise.documents.offsets import MEASURES
+from spanwise.errors import OptionError, PluginError, SpanwiseError
 from spanwise.options import options_of
 from spanwise.records.chunk import Chunk
 from spanwise.records.loaders import Recorded
@@ -58,6 +59,7 @@ def check(
     tokenizer: str | os.PathLike[str] | Tokenizer | None = None,
     *,
     strategy: StrategyLike | None = None,
+    offsets: str | None = None,
     **options: Any,
 ) -> tuple[Finding, ...]:
     """Check chunks or their records, and return violations and warnings.
@@ -66,24 +68,27 @@ def check(
     and limit; a `tokenizer.json` or a tokenizer of your own must be given. `options` are those that the chunks were
     made with; the rest take the defaults of each record's own strategy. Without any, promises of a strategy that don't
     hold under its defaults are warnings. Records of a strategy of your own need that object as `strategy`, unless it is
-    installed; chunks know enough of it to be judged by the laws.
+    installed; chunks know enough of it to be judged by the laws. `offsets` is the unit of those in a dialect, if they
+    are not characters.
     """
-    documents = {one.document_id: one for one in ((source,) if isinstance(source, Document) else source)}
+    if offsets is not None and offsets not in MEASURES:
+        raise OptionError("offsets", f"must be {' or '.join(MEASURES)}", value=offsets)
     counting = None if tokenizer is None else tokenizer_of(tokenizer)
-    own = {} if strategy is None else {strategy_of(strategy).name: judged(strategy_of(strategy))}
+    given = None if strategy is None else strategy_of(strategy)
+    own = {given.name: judged(given)} if given else {}
+    usual = given.name if given else DEFAULT_STRATEGY
     met: dict[str, JudgedStrategy] = {}  # strategies that are known from their chunks alone
 
     def lookup(name: str) -> JudgedStrategy | None:
         return own.get(name) or judged_by_name(name) or met.get(name)
 
     def settings_for(record: Record) -> CheckSettings:
-        name = record.get("strategy", "structure")
+        name = record.get("strategy", usual)
         found = lookup(name) or judged(strategy_of(name))
         options_of(found.options, options)  # an unknown one is refused
         return checked_with(record, found, counting, options, {})
 
-    source_of = (lambda record: documents.get(record["document_id"])) if documents else None
-    checker = Checker(settings_for, source_of, lookup=lookup)
+    checker = Checker(settings_for, source_lookup(source), measure=offsets, lookup=lookup)
     findings: list[Finding] = []
     for number, one in enumerate(chunks, 1):
         if isinstance(one, Chunk):

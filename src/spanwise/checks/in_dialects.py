@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -47,6 +47,27 @@ def dialect_of(record: Record) -> str | None:
     if "pieces" in record or "content_id" in record or not record:
         return None
     return next((dialect for mark, dialect in _MARKS.items() if mark in record), None)
+
+
+def other_ids(document: Document) -> list[str]:
+    """Return the names besides its id by which a dialect may know a document: that of its page, of its note."""
+    named = document.metadata.page_id, document.metadata.extra.get("id")
+    return [name for name in named if isinstance(name, str)]
+
+
+def source_lookup(source: Iterable[Document] | Document) -> Callable[[Record], Document | None] | None:
+    """Return what finds the document of a record; where a dialect names none, a single one is meant."""
+    documents = [source] if isinstance(source, Document) else list(source)
+    by_id = {document.document_id: document for document in documents}
+    by_name = {name: document for document in reversed(documents) for name in other_ids(document)}
+
+    def find(record: Record) -> Document | None:
+        own = by_id.get(record["document_id"])
+        if own or dialect_of(record) is None or "tenant_id" in record:
+            return own
+        return by_name.get(record["document_id"]) or (documents[0] if len(documents) == 1 else None)
+
+    return find if documents else None
 
 
 def absent_fields(record: Record, dialect: str | None) -> list[str]:

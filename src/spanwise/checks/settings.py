@@ -10,7 +10,7 @@ from spanwise.checks.findings import Record
 from spanwise.chunking.strategies import known_strategy
 from spanwise.chunking.strategy import Strategy, StrategyTraits
 from spanwise.errors import OptionError
-from spanwise.options import Options, options_of
+from spanwise.options import Options, options_of, with_own_names
 from spanwise.records.record import is_parent
 from spanwise.text.tokens import TOKENIZERS, FullTokenizer, built_in, is_plugin, tokenizer_of
 
@@ -81,6 +81,7 @@ def checked_with(
     Usual options that contradict the stated limit are those of other chunks, and count for nothing.
     """
     (traits, options), stated = strategy, stated_limit(record)
+    given, usual = (with_own_names(values, _names(options), options.ignored) for values in (given, usual))
     counting = tokenizer or stated_tokenizer(record) or tokenizer_of("cl100k")
     known = not _names(options).isdisjoint((*given, *usual))
     try:

@@ -20,7 +20,7 @@ _TOO_GENERAL: Final = frozenset({"MAX", "TARGET", "OVERLAP"})  # names that othe
 
 
 def env_layer(path: str) -> Layer:
-    """Return the options that a file names in capitals; everything else in it is meant for other programs."""
+    """Return the options that a file names, in capitals or not; everything else in it is meant for other programs."""
     try:
         text = read_file_bytes(Path(path), most=_MOST_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -40,8 +40,8 @@ def env_layer(path: str) -> Layer:
 def env_names() -> dict[str, str]:
     """Return the names that a file may have for options, each with the option."""
     options = {name for name in declared_options() if name not in ENDPOINT_OPTIONS}
-    capitals = (name.upper() for name in (*options, *OTHER_NAMES))
-    return {name: own_name(name, options) for name in capitals if name not in _TOO_GENERAL}
+    names = {one for name in (*options, *OTHER_NAMES) for one in (name, name.upper())}
+    return {name: own_name(name, options) for name in sorted(names) if name.upper() not in _TOO_GENERAL}
 
 
 def _value(text: str) -> str:

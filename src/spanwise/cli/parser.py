@@ -14,7 +14,7 @@ from spanwise import plugins
 from spanwise.chunking.strategies import OTHER_STRATEGY_NAMES, STRATEGIES, plugin_strategies
 from spanwise.cli.terminal import one_line
 from spanwise.errors import PluginError, did_you_mean
-from spanwise.options import FlagText, own_name
+from spanwise.options import DEPENDING, FlagText, own_name, own_value, switched
 from spanwise.pipeline.guard import Limits
 from spanwise.pipeline.settings import DEFAULT_PLANS, declarations, declared_options
 from spanwise.readers import INPUTS
@@ -157,6 +157,8 @@ def add_settings(command: Parser, *, tenant: bool = True) -> None:
     command.options = group
     for item in declared_options().values():
         _add_option(command, option_flag(item.name), [item])
+    for name in DEPENDING:
+        command.options.add_argument(f"--{name}", dest=f"{OPTION}{name}", type=size_or_range, help=argparse.SUPPRESS)
 
 
 def own_flag(argument: str) -> str:
@@ -167,7 +169,11 @@ def own_flag(argument: str) -> str:
     off = flag.startswith("--no-")
     name = flag[5 if off else 2 :].replace("-", "_")
     own = own_name(name, declared_options())
-    return f"--{'no-' if off else ''}{own.replace('_', '-')}{sign}{value}" if own in declared_options() else argument
+    if own not in declared_options() or name in DEPENDING:
+        return argument
+    if sign and not off and declared_options()[own].metadata["kind"] is bool and (on := switched(value)) is not None:
+        off, sign, value = not on, "", ""
+    return f"--{'no-' if off else ''}{own.replace('_', '-')}{sign}{value}"
 
 
 def option_flag(name: str, taken: Collection[str] = ()) -> str:
@@ -229,6 +235,15 @@ def _typed(kind: type) -> Any:
 
     keep.__name__ = kind.__name__  # argparse names the type by it in the error for a wrong value
     return keep
+
+
+def size_or_range(text: str) -> FlagText:
+    """Keep the text of a size, or of one size and another (`50,80`)."""
+    int(own_value("overlap", FlagText(text)))
+    return FlagText(text)
+
+
+size_or_range.__name__ = "number of tokens"
 
 
 def number(text: str) -> int:

@@ -37,7 +37,7 @@ from spanwise.chunking.strategy import Strategy, StrategyLike
 from spanwise.documents.document import Metadata
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.opening import read_file_bytes
-from spanwise.options import check_value, options_of, typed, with_own_names
+from spanwise.options import DEPENDING, check_value, options_of, own_name, own_value, typed, with_own_names
 from spanwise.records.dialects import DIALECTS
 from spanwise.retrieval.reranked import RERANK_SETTINGS, check_rerank_settings
 from spanwise.retrieval.weights import weights_of
@@ -243,7 +243,8 @@ def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
             elif name in _DEFAULTS or name in _LISTS or name in _OF_COMMANDS:
                 given[name] = Value(value, layer.origin)
             elif index >= chosen:
-                owning = (key for key, one in STRATEGIES.items() if name in one.options.__dataclass_fields__)
+                declaring = {key: one.options.__dataclass_fields__ for key, one in STRATEGIES.items()}
+                owning = (key for key, declared in declaring.items() if own_name(name, declared) in declared)
                 owners = ", ".join(sorted(owning))
                 rule = f"({layer.origin}) is not an option of the strategy {strategy.name}"
                 raise OptionError(name, rule, hint=f"it is one of {owners}" if owners else did_you_mean(name, known))
@@ -305,9 +306,9 @@ def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _checked(values: dict[str, Any], name: str, folder: Path, more: Sequence[str]) -> dict[str, Any]:
     """Raise OptionError for unknown keys and wrong values; paths are relative to the config file."""
     keys = {*_DEFAULTS, "meta", *more, *declared_options()}
-    values = with_own_names(values, keys)
+    values = with_own_names(values, keys | DEPENDING)
     for key in values:
-        if key not in keys and key not in (keys := keys | declarations().keys()):
+        if key not in keys | DEPENDING and key not in (keys := keys | declarations().keys()):
             raise OptionError(key, f"in {name} is not a setting", hint=did_you_mean(key, keys))
     for key, value in values.items():
         _check_shape(key, value, name)
@@ -360,6 +361,8 @@ def _check_setting(key: str, value: Any) -> None:
         check_metadata(_metadata(value))
     elif key == "proposer":
         check_proposer(_name(key, value))
+    elif key in DEPENDING:
+        _check_option(own_name(key, declared_options()), own_value(key, value))
     elif key in declared_options() or key in declarations():
         _check_option(key, value)
 

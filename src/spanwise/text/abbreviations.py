@@ -20,18 +20,23 @@ ABBREVIATIONS: dict[str, frozenset[str]] = {
     "pl": _words("""
         np m.in tzn tj tzw zob por wg ww ws dr hab mgr inż lek med prof doc ks św bł gen płk ppłk mjr kpt plut kpr sierż
         ul al pl os woj pow gm tel faks godz str rys rozdz art ust pkt poz nr dz dz.u t.j lit ur zm red oprac tłum wyd
-        pt dot im abp bp hr mec dyr min wz m.st tys mln mld sp śp jw dn ang niem łac ros fr zał
+        pt dot im abp bp hr mec dyr min wz m.st tys mln mld sp śp jw dn ang niem łac ros fr zał tow kard ppor chor asp
+        kom nadkom podkom insp podinsp st zam kier wicedyr adw prok sędz r.pr sz.p wsp ob arch dypl lic zb sygn wew skr
+        dł szer wys gat rz jez pn wt śr czw sob niedz płn płd pd wsch zach
     """),
     "de": _words("""
         dr prof hr hrn fr frl dipl ing dipl.-ing st z.b zb d.h dh u.a ua i.d.r i.d.s i.v.m i.j i.a i.s.v m.e m.w u.u z.t
         z.zt s.o s.u o.g o.ä u.ä h.c v.a bzw bspw vgl abb nr kap bd abs anm aufl hrsg verf ca inkl exkl zzgl abzgl evtl
         ggf ggfs sog ehem gegr geb gest verh lt gem bzgl betr str fa tel mio mrd tsd mo di sa jan feb apr aug sept okt
-        nov dez allg insb insbes engl frz lat griech z.hd i.e
+        nov dez allg insb insbes engl frz lat griech z.hd i.e dt österr röm kath ev evang bhf hbf pfr kpt hptm bgm gebr
+        sogen entspr einschl ausschl urspr bes tgl zw verl jg univ inst abt ges vors stv stellv ref ldkr kr whg p.adr ew
     """),
     "ru": _words("""
         т.е т.к т.н т.о т.наз т.ч в.т.ч напр см ср рис табл стр гл разд ст п пп ч д кв корп ул пер пр просп пл наб бул
         обл р-н пос дер им проф акад доц канд д-р г-н г-жа гр гос ген полк кап лейт сов чл тел факс англ нем франц лат
-        греч рус ред изд сост вып зам зав млн млрд тыс янв фев февр апр авг сент окт нояб дек св дж прим оз хр
+        греч рус ред изд сост вып зам зав млн млрд тыс янв фев февр апр авг сент окт нояб дек св дж прим оз хр тов тт
+        гр-н гр-ка инж нач дир упр секр отв отд бух преп асп студ уч юр адв нотар деп реж мл серж адм подполк ген.-м
+        ген.-л ген.-полк чл.-корр бр сб абз прил респ пр-т б-р мкр мкрн ж.-д изд-во вл оф
     """),
 }
 
@@ -48,17 +53,17 @@ ENDERS: dict[str, frozenset[str]] = {
     """),
     "de": _words("""
         usw etc u.a.m u.v.m uvm u.dgl o.dgl dgl usf ff f chr v.chr n.chr u.z v.u.z jh jhd jhdt std sek min mwst co kg
-        ag stk p.a s.a d.ä d.j jr sen
+        ag stk p.a s.a d.ä d.j jr sen ew kr
     """),
     "ru": _words("""
-        т.д т.п и.т.д и.т.п г гг в вв н.э до.н.э др и.др проч р руб коп с.г т.г мин сек кг см км мм чел экз шт л.с
+        т.д т.п и.т.д и.т.п г гг в вв н.э до.н.э др и.др проч р руб коп с.г т.г мин сек кг см км мм мл чел экз шт л.с
     """),
 }
 
 # A dot after these is no end before a digit (`No. 7`, `max. 20`); elsewhere they are ordinary words.
 NUMBERED: dict[str, frozenset[str]] = {
     "en": _words("no nos art secs mar may dec sat sun ex par para paras p pt pts max tel ext ver ref refs tab app"),
-    "pl": _words("ok tab par m pos kl zad ćw max maks ver"),
+    "pl": _words("ok tab tabl par m pos kl zad ćw bud lok max maks ver"),
     "de": _words("art tab max mind s mär mrz jun jul ver ex zi pos lit rn rdnr"),
     "ru": _words("ок макс мар май июн июл эт под оп ауд ком"),
 }

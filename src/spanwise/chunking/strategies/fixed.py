@@ -78,7 +78,15 @@ class FixedStrategy(Strategy):
         """Start at the sentence nearest to the ratio, within 10 to 15 for 12 percent, else at the nearest word."""
         size, ratio = task.content_tokens(previous.start, previous.end), task.options.overlap_ratio
         share = ceil(size * ratio * 10 / 12), round(size * ratio), int(size * ratio * 15 / 12)
-        return nearest_start(task, previous, share, free) if share[1] else None
+        return nearest_start(task, previous, _tolerated(task, share, free), free) if share[1] else None
+
+
+def _tolerated(task: ChunkingTask, share: tuple[int, int, int], free: int) -> tuple[int, int, int]:
+    """Return the least, the wanted and the most overlap with which a chunk also stays within the tolerated sizes."""
+    fewest, wanted, most = share
+    target, taken = task.options.target_tokens, task.limit - free + task.joint
+    low, high = max(fewest, ceil(_TOLERATED[0] * target) - taken), min(most, int(_TOLERATED[1] * target) - taken)
+    return (low, min(max(wanted, low), high), high) if low <= high else share
 
 
 def _room(task: ChunkingTask) -> int:

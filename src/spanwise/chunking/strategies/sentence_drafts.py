@@ -262,7 +262,9 @@ def _natural_length(head: str, size: int, whole: bool) -> int:
     length = len(head)
     while not whole and length > size and head[length - 1].isalnum():
         length -= 1
-    return length
+    if length > size or whole or not head[size - 1].isalnum():
+        return length
+    return max([mark.end() for mark in _NATURAL.finditer(head, 0, size)], default=length)
 
 
 def _position(task: ChunkingTask, anchors: list[Range], length: int) -> int | None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from spanwise.checks import RULES, Checker, CheckSettings, Finding
 from spanwise.checks.findings import missing_names
-from spanwise.checks.in_dialects import absent_fields, dialect_of, looks_like_chunk
+from spanwise.checks.in_dialects import absent_fields, dialect_of, looks_like_chunk, other_ids
 from spanwise.checks.settings import checked_with, judged
 from spanwise.chunking.strategies import DEFAULT_STRATEGY, known_strategy, strategy_of
 from spanwise.chunking.strategy import Strategy
@@ -23,7 +23,7 @@ from spanwise.cli.terminal import Screen, counted, one_line, print_json_lines
 from spanwise.documents.document import LEFT_OUT_KINDS, Document
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.opening import path_text
-from spanwise.options import typed
+from spanwise.options import typed, with_own_names
 from spanwise.pipeline.settings import Config, Layer, in_force, settings_of
 from spanwise.readers import ReadOptions, check_format, has_reader, input_formats, read_file
 from spanwise.records.loaders import Recorded, no_chunks, read_records
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         report.add(finding)
     if not checker.chunks and not source:
         raise UnreadableError(arguments.chunks, "holds no chunks")
-    report.sum_up(checker.chunks, settings_for.assumed, beside=source is not None)
+    report.sum_up(checker.chunks, settings_for, beside=source is not None)
     return 1 if report.violations else 0
 
 
@@ -80,6 +80,8 @@ class SettingsByRecord:
         self._config, self._usual = config, lru_cache(maxsize=256)(self._configured)
         self.assumed: dict[str, Any] = {}
         """Defaults that were taken for what neither the records nor the user say."""
+        self.strategy: str | None = None
+        """The strategy, where it was taken so."""
 
     def _configured(self, file: str | None) -> dict[str, Any]:
         return {name: value for layer in self._config.layers(file) for name, value in layer.values.items()}
@@ -92,11 +94,13 @@ class SettingsByRecord:
         if counting is None and "tokenizer" not in record and "tokenizer" in usual:
             counting = tokenizer_of(usual["tokenizer"])
         declared = strategy.options.__dataclass_fields__
-        given = {key: typed(declared[key], value) if key in declared else value for key, value in self._given.items()}
+        own = with_own_names(self._given, declared, strategy.options.ignored)
+        given = {key: typed(declared[key], value) if key in declared else value for key, value in own.items()}
         settings = checked_with(record, judged(strategy), counting, given, usual)
         known = {*record, *usual, *self._given}
         if record and not {"tokenizer", "max_tokens"} <= known:
             values = {"tokenizer": settings.tokenizer.name, "max_tokens": settings.options.max_tokens}
+            self.strategy = None if "strategy" in known else strategy.name
             self.assumed |= {name: value for name, value in values.items() if name not in known}
         return settings
 
@@ -164,8 +168,8 @@ class Sources:
                 with suppress(SpanwiseError):  # what can't be read has no chunks
                     document = self._read(file)
                     self._ids[document.document_id] = Path(file)
-                    if own := document.metadata.extra.get("id"):  # the dialect `notes` may name it so
-                        self._ids.setdefault(str(own), Path(file))
+                    for name in other_ids(document):
+                        self._ids.setdefault(name, Path(file))
         return self._ids
 
     def _read(self, file: str) -> Document:
@@ -222,7 +226,7 @@ class _Report:
         colour = "error" if finding.level == "violation" else "head"
         self._screen.labelled(f"{finding.level}: {finding.rule}", text, colour)
 
-    def sum_up(self, chunks: int, assumed: dict[str, Any], *, beside: bool) -> None:
+    def sum_up(self, chunks: int, settings: SettingsByRecord, *, beside: bool) -> None:
         for (level, rule), number in sorted(self._reported.items()):
             if self._most and number > self._most:
                 self._screen.line(f"… {number - self._most:,} more: {level}: {rule} (--most 0 shows all)")
@@ -232,8 +236,9 @@ class _Report:
             self._screen.line(f"  {rule}: {RULES[rule]}")
         if ("warning", "promise") in self._reported:
             self._screen.labelled("note", "promises were judged by the defaults; give the options of these chunks")
-        if assumed:
-            flags = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in assumed.items())
+        if settings.assumed:
+            taken = ({"strategy": settings.strategy} if settings.strategy else {}) | settings.assumed
+            flags = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in taken.items())
             what = f"judged by {flags}, which these records don't state; give them if they were others"
             self._screen.labelled("note", what)
         if not beside:
@@ -246,6 +251,6 @@ class _JsonReport(_Report):
     def _write(self, finding: Finding) -> None:
         print_json_lines([finding._asdict()], flush=False)
 
-    def sum_up(self, chunks: int, assumed: dict[str, Any], *, beside: bool) -> None:
+    def sum_up(self, chunks: int, settings: SettingsByRecord, *, beside: bool) -> None:
         counts = {"chunks": chunks, "violations": self.violations, "warnings": self.warnings, "source": beside}
-        print_json_lines([{"summary": counts | ({"assumed": assumed} if assumed else {})}])
+        print_json_lines([{"summary": counts | ({"assumed": settings.assumed} if settings.assumed else {})}])
