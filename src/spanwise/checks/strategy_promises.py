@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from spanwise.checks.findings import Faults, Record, shortened
 from spanwise.chunking.strategies.sentence_drafts import continues, ends_with_figure, is_finished, sentence_ends
 from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, Block, Document, table_head
+from spanwise.readers.builder import figure_ranges, figure_tags
 from spanwise.records.record import is_parent, prefix_of
 from spanwise.text.cuts import grapheme_starts
 from spanwise.text.tokens import NEAR, FullTokenizer
@@ -257,7 +258,9 @@ def _window(case: PromiseCheck) -> Faults:
 
 def _sentence(case: PromiseCheck) -> Faults:
     figures = [number for number, block in enumerate(case.core, 1) if block.kind == "figure"]
-    if not figures and ends_with_figure(case.document.text, case.record["char_end"]):  # inside a list, quote or table
+    start, end = case.record["char_start"], case.record["char_end"]
+    inside = figure_ranges(figure_tags(case.document.text, start, end))  # of a list, quote or table
+    if not figures and inside and inside[-1][1] == end:
         figures = [len(case.core)]
     overlap = case.overlap() + ranges_of(case.record, "overlap_next")
     if figures and figures != [len(case.core)]:
