@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypedDict, Unpack
 
 from spanwise.embedding import Embedder
@@ -250,6 +250,8 @@ def _measured(
             progress(EvaluateEvent("index", setting.name, event.done, event.total))
 
     with indexed(setting, documents, work.config, asking.embedder, written) as made:
+        if made.failed and not made.chunks:
+            raise UnreadableError(f"setting {setting.name}", f"can index none of the documents: {made.failed[0]}")
         texts = {one.document_id: one.text for one in documents.read} if made.whole else {}
         whole = WholeChunks(made.whole, lambda name: texts[name]) if made.whole else None
         told = _asking_progress(work.request, setting.name, found)
@@ -301,10 +303,8 @@ def _split(report: EvaluationReport, split: str | None, halves: Mapping[int, str
     own = report.of(of_half[split], split)
     if split == "held" or not of_half["held"]:
         return own
-    from dataclasses import replace
-
     held = report.of(of_half["held"], "held", [own.results[0].name, own.best.name])
-    return replace(own, held=replace(held, bad_lines=(), failed=(), notes=()))
+    return replace(own, held=replace(held, chosen=own.best.name, bad_lines=(), failed=(), notes=()))
 
 
 def _in_a_line(error: Exception) -> str:

@@ -170,13 +170,22 @@ class PeerOptions(Options):
     """A peer has no options here: its size is part of its name."""
 
 
+class _Planner:
+    """What a strategy must be to be one; `PeerStrategy` plans in its place."""
+
+    options = PeerOptions
+
+    def plan(self, task: ChunkingTask) -> list[Range]:
+        """Return one core for the whole text."""
+        return [(0, len(task.text))]
+
+
 class PeerStrategy(PluginStrategy):
     """The chunks of a peer: their text is searched, and each character that two of them share is returned once."""
 
     def __init__(self, name: str, split: Split, who: str) -> None:
         """Keep the function that splits; `who` is how messages call it."""
-        self.options = PeerOptions
-        super().__init__(self, who, name)
+        super().__init__(_Planner(), who, name)
         self._split = split
         self.lost = 0
         """Chunks that are no part of the text, and so could not be located."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from spanwise import __version__
 from spanwise.evaluation.intervals import FEWEST, SEED, intervals, verdict_of
@@ -15,7 +15,6 @@ from spanwise.evaluation.values import MEASURES, RANKS, Amount, BadLine, Compari
 COMPARED: Final = ("recall", "iou")
 _DIGITS: Final = 6
 _WITHOUT_MODEL: Final = "no model"
-HALVES: Final = {None: "all", "tune": "tune", "held": "held"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,8 @@ class EvaluationReport:
     """The amount by which settings are compared."""
     half: str = "all"
     """Which questions these are: `all`, `tune` or `held`."""
+    chosen: str | None = None
+    """The setting that was chosen on the other half, where these questions are held aside."""
     held: EvaluationReport | None = None
     """With `split="tune"`: the first setting and the chosen one on the other half of the questions."""
     bad_lines: tuple[BadLine, ...] = ()
@@ -73,7 +74,9 @@ class EvaluationReport:
 
     @cached_property
     def best(self) -> SettingResult:
-        """The setting with the highest recall at the main amount, of equals the one with the highest IoU."""
+        """The setting that was chosen, or has the highest recall at the main amount; of equals, the highest IoU."""
+        if self.chosen is not None:
+            return next(one for one in self.results if one.name == self.chosen)
         means = {name: found[self.main] for name, found in self.summary.items()}
         return max(self.results, key=lambda one: (means[one.name]["recall"].mean, means[one.name]["iou"].mean))
 
@@ -85,7 +88,7 @@ class EvaluationReport:
         if settings > 1 and self.half == "all":
             found.append(f"the best of {settings} settings is chosen on the {size:,} questions that it is judged by, "
                          "so its figures flatter it: --split tune chooses on one half and reports on the other")  # fmt: skip
-        if settings > 2 and self.half == "held" and self.held is None:
+        if settings > 1 and self.half == "held" and self.chosen is None:
             found.append(f"{settings} settings are compared on the half that is held aside: whoever chooses by this "
                          "has nothing left to judge by")  # fmt: skip
         if size < FEWEST:
@@ -100,7 +103,7 @@ class EvaluationReport:
         """Return the report as values for JSON."""
         return {
             "version": __version__, "half": self.half, "asked": len(self.questions), "main": self.main.key,
-            "tokenizer": self.tokenizer, "embedder": self.embedder, "seed": self.seed, "best": self.best.name,
+            "tokenizer": self.tokenizer, "embedder": self.embedder, "seed": self.seed, "best": self.best.name, "chosen": self.chosen,
             "settings": [self._setting(result) for result in self.results],
             "comparisons": [one.to_dict() for one in self.comparisons],
             "questions": [self._question(number) for number in range(len(self.questions))],
@@ -148,6 +151,35 @@ class EvaluationReport:
             self, questions=tuple(self.questions[number] for number in numbers), half=half,
             results=tuple(_chosen(result, numbers) for result in results),
         )  # fmt: skip
+
+
+class Lead(NamedTuple):
+    """By how much the best setting leads another one, and whether that may be chance."""
+
+    other: str
+    measure: str
+    difference: Interval
+    verdict: str
+
+
+def best_leads(report: EvaluationReport) -> list[Lead]:
+    """Return by how much the best setting leads each other one at the main amount."""
+    best = report.best.name
+    found = []
+    for one in report.comparisons:
+        if one.amount == report.main and best in {one.first, one.second}:
+            low, high = one.difference.low, one.difference.high
+            own = one.second == best
+            lead = one.difference if own else Interval(-one.difference.mean, -high, -low)
+            verdict = {"better": "more than chance", "worse": "more than chance"}.get(one.verdict, one.verdict)
+            found.append(Lead(one.first if own else one.second, one.measure, lead, verdict))
+    return found
+
+
+def letters(number: int) -> str:
+    """Return the short name of a setting: A to Z, then AA and so on."""
+    head, last = divmod(number, 26)
+    return (letters(head - 1) if head else "") + chr(ord("A") + last)
 
 
 def _chosen(result: SettingResult, numbers: Sequence[int]) -> SettingResult:
