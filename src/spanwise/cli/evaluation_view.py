@@ -18,6 +18,7 @@ _TITLES: Final = {
     "tokens": "tokens returned to a question",
 }
 
+
 def show_report(screen: Screen, report: EvaluationReport) -> None:
     """Show a report: the settings and what they cost, a table of each measure, and the differences."""
     documents = len({question.document_id for question in report.questions})
@@ -63,7 +64,9 @@ def _tables(report: EvaluationReport, measure: str, width: int) -> Iterator[list
     for start in range(0, len(names), step):
         shown = names[start : start + step]
         head = ("", *(letter for letter, _ in shown))
-        rows = [(amount.label, *_cells(report, [one for _, one in shown], amount, measure)) for amount in report.amounts]
+        rows = [
+            (amount.label, *_cells(report, [one for _, one in shown], amount, measure)) for amount in report.amounts
+        ]
         yield [head, *rows] if len(names) > 1 else rows
 
 

@@ -176,7 +176,8 @@ class StoredDocuments:
         for hint in hints:
             for hit in search(hint, self._store, self._tenant or None, **options):
                 if hit.document_id == document.document_id:
-                    return hit.chunk_ids[0]
+                    first: str = hit.chunk_ids[0]
+                    return first
         return None
 
 
@@ -201,8 +202,8 @@ def _neighbours(reader: StoreReader, chunk_id: str) -> Iterator[StoredChunk]:
             if following not in seen:
                 seen.add(following)
                 yield found[0]
-            following = found[0].record.get(side)
-            following = None if following in seen else following
+            beside: str | None = found[0].record.get(side)
+            following = None if beside in seen else beside
 
 
 def _pieces(record: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

@@ -13,8 +13,19 @@ from spanwise.inspection.html import escaped
 HUES: Final = 6
 _WIDTH, _HEIGHT = 460, 250
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 30, 14, 40
+_LINE: Final = 13  # height of a name
 _DASHES: Final = ("", "7 4", "2 4", "10 3 2 3")
 _STEPS: Final = (0.01, 0.02, 0.05, 0.1, 0.2)
+
+
+_CORNERS: Final[Sequence[Sequence[tuple[float, float]]]] = (
+    [(-1, -1), (1, -1), (1, 1), (-1, 1)],
+    [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
+    [(0, -1.2), (1.2, 0.9), (-1.2, 0.9)],
+    [(0, 1.2), (1.2, -0.9), (-1.2, -0.9)],
+    [(-0.4, -1.2), (0.4, -1.2), (0.4, -0.4), (1.2, -0.4), (1.2, 0.4), (0.4, 0.4), (0.4, 1.2), (-0.4, 1.2), (-0.4, 0.4),
+     (-1.2, 0.4), (-1.2, -0.4), (-0.4, -0.4)],
+)  # fmt: skip
 
 
 class _Scale(NamedTuple):
@@ -43,12 +54,13 @@ def curves_of(report: EvaluationReport, measure: str, kind: str, letters: Sequen
     scale = _scale(amounts, [interval for curve in found for interval in curve])
     what = "tokens that may be returned" if kind == "budget" else f"{amounts[0].unit}s that are returned"
     parts = [*_axes(scale, what)]
+    heights = _apart([scale.y(curve[-1].mean) for curve in found])
     for number, curve in enumerate(found):
-        parts += _curve(scale, curve, number, letters[number], (number - (len(found) - 1) / 2) * 5)
+        parts += _curve(scale, curve, number, (number - (len(found) - 1) / 2) * 5)
+        name = f'<text x="{_WIDTH - _RIGHT + 6}" y="{heights[number] + 4:.1f}" class="name">{letters[number]}</text>'
+        parts.append(f'<g class="s{number % HUES}">{name}</g>')
     title = f"{measure} over {what}"
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escaped(title)}">{"".join(parts)}</svg>'
-    )
+    return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{escaped(title)}">{"".join(parts)}</svg>'
 
 
 def _scale(amounts: Sequence[Amount], found: Sequence[Interval]) -> _Scale:
@@ -75,7 +87,17 @@ def _axes(scale: _Scale, what: str) -> Iterator[str]:
     yield f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{escaped(what)}</text>'
 
 
-def _curve(scale: _Scale, curve: Sequence[Interval], number: int, letter: str, aside: float) -> Iterator[str]:
+def _apart(heights: Sequence[float]) -> list[float]:
+    """Return heights of names, moved until none covers another."""
+    order = sorted(range(len(heights)), key=lambda number: heights[number])
+    found, reached = list(heights), -math.inf
+    for number in order:
+        found[number] = reached = max(heights[number], reached + _LINE)
+    over = max(0.0, reached - (_HEIGHT - _BOTTOM))
+    return [height - over for height in found]
+
+
+def _curve(scale: _Scale, curve: Sequence[Interval], number: int, aside: float) -> Iterator[str]:
     """Yield a curve with its intervals; those of several settings stand beside each other."""
     places = [(scale.x(amount.value) + aside, one) for amount, one in zip(scale.amounts, curve, strict=True)]
     points = " ".join(f"{x:.1f},{scale.y(one.mean):.1f}" for x, one in places)
@@ -83,10 +105,10 @@ def _curve(scale: _Scale, curve: Sequence[Interval], number: int, letter: str, a
     yield f'<g class="s{number % HUES}">'
     yield f'<polyline class="curve" points="{points}"{f" stroke-dasharray={dash!r}" if dash else ""}/>'
     for x, one in places:
-        yield f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" y1="{scale.y(one.low):.1f}" y2="{scale.y(one.high):.1f}"/>'
+        low, high = scale.y(one.low), scale.y(one.high)
+        yield f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>'
         yield marker(number, x, scale.y(one.mean), 4.5)
-    x, last = places[-1]
-    yield f'<text class="name" x="{_WIDTH - _RIGHT + 4}" y="{scale.y(last.mean) + 4:.1f}">{letter}</text></g>'
+    yield "</g>"
 
 
 def marker(number: int, x: float, y: float, size: float) -> str:
@@ -94,13 +116,6 @@ def marker(number: int, x: float, y: float, size: float) -> str:
     shape = number % 6
     if shape == 0:
         return f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="{size}"/>'
-    corners = {
-        1: [(-1, -1), (1, -1), (1, 1), (-1, 1)],
-        2: [(0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)],
-        3: [(0, -1.2), (1.2, 0.9), (-1.2, 0.9)],
-        4: [(0, 1.2), (1.2, -0.9), (-1.2, -0.9)],
-        5: [(-0.4, -1.2), (0.4, -1.2), (0.4, -0.4), (1.2, -0.4), (1.2, 0.4), (0.4, 0.4), (0.4, 1.2), (-0.4, 1.2),
-            (-0.4, 0.4), (-1.2, 0.4), (-1.2, -0.4), (-0.4, -0.4)],
-    }[shape]  # fmt: skip
+    corners = _CORNERS[shape - 1]
     points = " ".join(f"{x + size * dx:.1f},{y + size * dy:.1f}" for dx, dy in corners)
     return f'<polygon class="point" points="{points}"/>'

@@ -68,8 +68,8 @@ def evaluate(
     `questions` is a file of JSON lines, or an iterable of dictionaries: `question`, `document`, and `ranges` in
     characters of `document.text`, or an `answer` text. The second argument is an open store, or the path or address of
     one; or a folder, a file, a `Document`, or an iterable of these, which are indexed into temporary stores.
-    All options are keywords: settings, peers, budgets, limits, unit, split, tenant, embedder, tokenizer, seed, progress.
-    Lines that can't be used are in the report's `bad_lines`. Raise UnreadableError if no question is left.
+    All options are keywords: settings, peers, budgets, limits, unit, split, tenant, embedder, tokenizer, seed, and
+    progress. Lines that can't be used are in the report's `bad_lines`. Raise UnreadableError if no question is left.
     """
     return evaluated(questions, store_or_sources, options, Config())
 
@@ -211,9 +211,7 @@ def _of_documents(work: _Work, locate: Callable[[Corpus], Located]) -> Evaluatio
     if request.tenant:
         raise OptionError("tenant", "is for a store: documents are indexed for nobody", value=request.tenant)
     options = request.options
-    settings = settings_from(
-        options.get("settings") or (), options.get("peers") or (), config, request.tokenizer.count
-    )
+    settings = settings_from(options.get("settings") or (), options.get("peers") or (), config, request.tokenizer.count)
     documents = _read(work)
     found = locate(documents)
     asking = request.asking(None, config)
@@ -240,9 +238,7 @@ def _name_of(target: object) -> str:
     return os.fspath(target) if isinstance(target, str | os.PathLike) else "sources"
 
 
-def _measured(
-    setting: Setting, documents: ReadDocuments, found: Located, asking: Asking, work: _Work
-) -> SettingResult:
+def _measured(setting: Setting, documents: ReadDocuments, found: Located, asking: Asking, work: _Work) -> SettingResult:
     progress = work.request.progress
 
     def written(event: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from spanwise.embedding import Embedder
 from spanwise.evaluation.corpus import ReadDocuments
 from spanwise.evaluation.peers import as_peers_see
-from spanwise.evaluation.ranges import Range, merged
+from spanwise.evaluation.ranges import Range
 from spanwise.evaluation.settings import Setting
 from spanwise.indexing.index import IndexEvent, IndexRun, embedder_for
 from spanwise.pipeline.jobs import Job, proposer_for
@@ -32,8 +32,8 @@ class IndexedSetting:
     seconds: float
     failed: list[str]
     """What failed: a line for each document."""
-    whole: Mapping[str, tuple[Range, ...]]
-    """For the chunks of a peer that have overlap: the ranges of the whole chunk."""
+    whole: Mapping[str, Range]
+    """For the chunks of a peer that have overlap: the range of the whole chunk."""
     lost: int = 0
 
 
@@ -85,7 +85,7 @@ class CountingWriter:
     searched: int = 0
     """How many chunks are searched: parents are not."""
     tokens: int = 0
-    whole: dict[str, tuple[Range, ...]] = field(default_factory=dict)
+    whole: dict[str, Range] = field(default_factory=dict)
 
     def known(self) -> dict[str, DocumentState]:
         """Return the stored documents by their ids."""
@@ -115,4 +115,4 @@ class CountingWriter:
         self.searched += 1
         self.tokens += record["token_count"]
         if self.overlapping and len(record["pieces"]) > 1:
-            self.whole[record["chunk_id"]] = merged((piece["start"], piece["end"]) for piece in record["pieces"])
+            self.whole[record["chunk_id"]] = record["pieces"][0]["start"], record["pieces"][-1]["end"]

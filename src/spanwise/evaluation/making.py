@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import Block, Document
@@ -37,7 +38,7 @@ _TERM: Final = r"(?P<term>[^\W\d_][^\n.!?:;,()|]{1,48}?)"
 _DEFINITIONS: Final = {
     "en": re.compile(rf"(?:(?:An?|The) )?{_TERM} (?:is|are) (?:an?|the|any|one of) "),
     "pl": re.compile(rf"{_TERM} (?:to|jest to|– to|— to|oznacza) "),
-    "de": re.compile(rf"(?:(?:Ein|Eine|Der|Die|Das) )?{_TERM} (?:ist|sind|bezeichnet|bedeutet) (?:ein|eine|der|die|das) "),
+    "de": re.compile(rf"(?:(?:Ein|Eine|Der|Die|Das) )?{_TERM} (?:ist|sind|bezeichnet|bedeutet) (?:eine?|der|die|das) "),
     "ru": re.compile(rf"{_TERM} [—–-] (?:это )?(?=\w)"),
     "zh": re.compile(r"(?P<term>[^\W\d_][^\s。，、；：！？“”（）]{1,15}?)是(?:指|一种|一个|一项|用于|由)"),
     "ja": re.compile(r"(?P<term>[^\W\d_][^\s。、；：！？「」（）]{1,20}?)(?:とは|は、)[^。]{4,}"),
@@ -135,7 +136,7 @@ def sentences_in(document: Document, block: Block, language: str) -> Iterator[tu
     """Yield the sentences of a block that are neither very short nor very long, without marks of Markdown."""
     text = document.text
     starts = [block.start, *sentence_starts(text, block.start, block.end, language), block.end]
-    for start, end in zip(starts, starts[1:], strict=False):
+    for start, end in pairwise(starts):
         if (span := trimmed(text, start, end)) and _is_answer(text[span[0] : span[1]], language):
             yield span
 

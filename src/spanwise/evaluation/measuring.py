@@ -46,9 +46,9 @@ class Answers:
 
 
 class WholeChunks(NamedTuple):
-    """For a peer's chunks with overlap their whole ranges, and how to get the text of a document."""
+    """For a peer's chunks with overlap the range of the whole, and how to get the text of a document."""
 
-    ranges: Mapping[str, tuple[Range, ...]]
+    ranges: Mapping[str, Range]
     text: Callable[[str], str]
 
 
@@ -101,7 +101,7 @@ def _returned(hits: Iterable[Hit], amount: Amount, tokenizer: FullTokenizer, who
     for hit in hits:
         own, text = hit.ranges, hit.answer
         if whole is not None and amount.kind == "limit" and amount.unit == "passage":
-            longer = [span for name in hit.chunk_ids for span in whole.ranges.get(name, ())]
+            longer = [whole.ranges[name] for name in hit.chunk_ids if name in whole.ranges]
             if longer:
                 own, document = merged([*own, *longer]), whole.text(hit.document_id)
                 text = "\n".join(document[start:end] for start, end in own)
@@ -132,4 +132,5 @@ def _kept(question: Question, found: Found, hits: Sequence[Hit]) -> Returned:
     if first is None:
         return Returned((), None, "")
     name = first.file_path or first.title or first.document_id
-    return Returned(found.ranges.get(question.document_id, ()), name, first.answer[:_SHOWN])
+    text = first.answer if len(first.answer) <= _SHOWN else first.answer[:_SHOWN] + "…"
+    return Returned(found.ranges.get(question.document_id, ()), name, text)

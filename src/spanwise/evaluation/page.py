@@ -10,6 +10,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Final
 
 from spanwise.evaluation.curves import HUES, curves_of, marker
@@ -187,7 +188,8 @@ def _question(report: EvaluationReport, number: int, best: SettingResult) -> Ite
             yield f"<span>{_key(place)} {100 * one.scores[report.main][number].recall:.0f} %</span>"
     yield "</p>\n"
     for excerpt in question.excerpts:
-        yield f'<p class="excerpt" dir="auto">{"".join(_marked(excerpt, question, returned.ranges))}</p>\n'
+        before = "…" if excerpt.start else ""
+        yield f'<p class="excerpt" dir="auto">{before}{"".join(_marked(excerpt, question, returned.ranges))}…</p>\n'
     if score.recall < 1:
         first = f"<b>Returned first, from {label(returned.first_document)}:</b> {escaped(returned.first_text)}" \
             if returned.first_document is not None else "<b>Nothing was returned.</b>"  # fmt: skip
@@ -202,7 +204,7 @@ def _marked(excerpt: Excerpt, question: Question, returned: Sequence[Range]) -> 
     edges = {start, end, *(edge for span in (*question.ranges, *returned) for edge in span if start < edge < end)}
     ordered = sorted(edges)
     before = ""
-    for low, high in zip(ordered, ordered[1:], strict=False):
+    for low, high in pairwise(ordered):
         text = escaped(excerpt.text[low - start : high - start])
         kind = "found" if _holds(found, low) else "missed" if _holds(question.ranges, low) else ""
         if kind:
@@ -221,6 +223,6 @@ def _bad(report: EvaluationReport) -> Iterator[str]:
     lines = [*map(str, report.bad_lines), *report.failed, *report.notes]
     lines += [f"{one.name}: {note}" for one in report.results for note in one.notes]
     if lines:
-        yield f"<h2>Lines that could not be used ({len(report.bad_lines):,}), and notes</h2>\n<ul class=\"bad\">\n"
+        yield f'<h2>Lines that could not be used ({len(report.bad_lines):,}), and notes</h2>\n<ul class="bad">\n'
         yield from (f"<li>{escaped(line)}</li>\n" for line in lines)
         yield "</ul>\n"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from spanwise.chunking.pieces import OverlapChoices, PlannedCore
 from spanwise.chunking.plugin_strategy import PluginStrategy

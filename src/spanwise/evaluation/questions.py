@@ -1,14 +1,15 @@
-"""Questions from JSON lines, each with its document and the ranges of its answer; bad lines are named, the rest goes on.
+"""Questions from JSON lines: document and ranges of each answer; bad lines are named, and the rest goes on.
 
-    {"question": "Who signs trips?", "document": "handbook.md", "ranges": [[1043, 1101]]}
-    {"question": "Who signs trips?", "document": "handbook", "answer": "Trips are signed by the team lead."}
-    {"question": "Who signs trips?", "corpus": "handbook", "references": [{"start": 1043, "end": 1101}]}
+{"question": "Who signs trips?", "document": "handbook.md", "ranges": [[1043, 1101]]}
+{"question": "Who signs trips?", "document": "handbook", "answer": "Trips are signed by the team lead."}
+{"question": "Who signs trips?", "corpus": "handbook", "references": [{"start": 1043, "end": 1101}]}
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -23,6 +24,8 @@ SPLITS: Final = ("tune", "held")
 MOST_BYTES: Final = 1 << 30
 _AROUND: Final = 160  # characters shown before and after an answer
 _LONGEST_SHOWN: Final = 4_000
+_LONGEST_WORD: Final = 24
+_SPACE: Final = re.compile(r"\s")
 _SHOWN: Final = 60  # characters of a text in a message
 _OTHER_NAMES: Final = {"corpus": "document", "references": "ranges", "answers": "answer"}
 _NAMES: Final = ("question", "document", "ranges", "answer")
@@ -241,13 +244,29 @@ def _wrong(line: Line, text: str) -> str:
 
 def _excerpts(text: str, ranges: Sequence[Range]) -> tuple[Excerpt, ...]:
     """Return the parts of a text to be shown: the answer with a little around it."""
-    shown = merged((max(start - _AROUND, 0), min(end + _AROUND, len(text))) for start, end in ranges)
+    shown = merged((_word_start(text, start - _AROUND), _word_end(text, end + _AROUND)) for start, end in ranges)
     found, left = [], _LONGEST_SHOWN
     for start, end in shown:
         if left > 0:
             found.append(Excerpt(start, text[start : min(end, start + left)]))
             left -= end - start
     return tuple(found)
+
+
+def _word_start(text: str, position: int) -> int:
+    """Return where a word begins, at a position or soon after it."""
+    if position <= 0:
+        return 0
+    space = _SPACE.search(text, position - 1, position + _LONGEST_WORD)
+    return space.end() if space else position
+
+
+def _word_end(text: str, position: int) -> int:
+    """Return where a word ends, at a position or soon after it."""
+    if position >= len(text):
+        return len(text)
+    space = _SPACE.search(text, position, position + _LONGEST_WORD)
+    return space.start() if space else position
 
 
 def _shortened(value: object) -> str:

@@ -14,6 +14,18 @@ from spanwise.evaluation.values import MEASURES, RANKS, Amount, BadLine, Compari
 
 COMPARED: Final = ("recall", "iou")
 _DIGITS: Final = 6
+_SAME_QUESTIONS: Final = (
+    "the best of {settings} settings is chosen on the {size:,} questions that it is judged by, so its figures flatter "
+    "it: --split tune chooses on one half and reports on the other"
+)
+_HELD_COMPARED: Final = (
+    "{settings} settings are compared on the half that is held aside: whoever chooses by this has nothing left to "
+    "judge by"
+)
+_OWN_WORDS: Final = (
+    "{made:,} of {size:,} questions were made from the documents' own words, without a model, which flatters search "
+    "by words: mend them, or write your own"
+)
 _WITHOUT_MODEL: Final = "no model"
 
 
@@ -51,8 +63,9 @@ class EvaluationReport:
         for result in self.results:
             columns = [result.values(amount, name) for amount in self.amounts for name in MEASURES]
             means = iter(intervals([*columns, result.mrr, result.ndcg], self.seed))
-            of_amounts = {amount: {name: next(means) for name in MEASURES} for amount in self.amounts}
-            found[result.name] = {**of_amounts, "documents": {name: next(means) for name in RANKS}}
+            of_amounts: dict[Amount | str, Mapping[str, Interval]] = {}
+            of_amounts |= {amount: {name: next(means) for name in MEASURES} for amount in self.amounts}
+            found[result.name] = of_amounts | {"documents": {name: next(means) for name in RANKS}}
         return found
 
     @cached_property
@@ -86,24 +99,22 @@ class EvaluationReport:
         size, settings = len(self.questions), len(self.results)
         found = []
         if settings > 1 and self.half == "all":
-            found.append(f"the best of {settings} settings is chosen on the {size:,} questions that it is judged by, "
-                         "so its figures flatter it: --split tune chooses on one half and reports on the other")  # fmt: skip
+            found.append(_SAME_QUESTIONS.format(settings=settings, size=size))
         if settings > 1 and self.half == "held" and self.chosen is None:
-            found.append(f"{settings} settings are compared on the half that is held aside: whoever chooses by this "
-                         "has nothing left to judge by")  # fmt: skip
+            found.append(_HELD_COMPARED.format(settings=settings))
         if size < FEWEST:
             found.append(f"{size:,} questions are too few to tell settings apart: {FEWEST} or more are needed")
         made = sum(_WITHOUT_MODEL in (question.made_by or "") for question in self.questions)
         if made * 2 > size:
-            found.append(f"{made:,} of {size:,} questions were made from the documents' own words, without a model, "
-                         "which flatters search by words: mend them, or write your own")  # fmt: skip
+            found.append(_OWN_WORDS.format(made=made, size=size))
         return tuple(found)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as values for JSON."""
         return {
             "version": __version__, "half": self.half, "asked": len(self.questions), "main": self.main.key,
-            "tokenizer": self.tokenizer, "embedder": self.embedder, "seed": self.seed, "best": self.best.name, "chosen": self.chosen,
+            "tokenizer": self.tokenizer, "embedder": self.embedder, "seed": self.seed, "best": self.best.name,
+            "chosen": self.chosen,
             "settings": [self._setting(result) for result in self.results],
             "comparisons": [one.to_dict() for one in self.comparisons],
             "questions": [self._question(number) for number in range(len(self.questions))],
@@ -125,18 +136,16 @@ class EvaluationReport:
         }  # fmt: skip
 
     def _question(self, number: int) -> dict[str, Any]:
-        scores = {
-            result.name: {
-                **{
-                    amount.key: {name: _rounded(value) for name, value in result.scores[amount][number]._asdict().items()}
-                    for amount in self.amounts
-                },
-                "reciprocal_rank": _rounded(result.mrr[number]), "ndcg": _rounded(result.ndcg[number]),
-                "returned": [list(one) for one in result.returned[number].ranges],
-            }
-            for result in self.results
-        }  # fmt: skip
+        scores = {result.name: self._scores(result, number) for result in self.results}
         return {**self.questions[number].to_dict(), "scores": scores}
+
+    def _scores(self, result: SettingResult, number: int) -> dict[str, Any]:
+        found = {
+            amount.key: {name: _rounded(value) for name, value in scores[number]._asdict().items()}
+            for amount, scores in result.scores.items()
+        }
+        ranks = {"reciprocal_rank": _rounded(result.mrr[number]), "ndcg": _rounded(result.ndcg[number])}
+        return {**found, **ranks, "returned": [list(one) for one in result.returned[number].ranges]}
 
     def to_html(self) -> str:
         """Return the report as one page for the browser, which loads nothing else."""

@@ -69,6 +69,7 @@ class _Shown(Progress):
             self.clear()
             self.screen.line(one_line(f"{name}{counted(event.done, 'question')} asked ({self.seconds:.0f} s)"), "dim")
 
+
 def _jobs(arguments: argparse.Namespace, paths: list[str], questions: str) -> list[Job]:
     """Return a job for each document that the paths name; the questions are none."""
     config = config_of(arguments, any_tenant=True)
