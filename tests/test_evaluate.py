@@ -44,6 +44,7 @@ def store(tmp_path: Path, texts: dict[str, str]) -> Path:
 def test_the_figures_are_those_of_a_second_plain_computation(
     tmp_path: Path, texts: dict[str, str], asked: list[dict[str, Any]], store: Path
 ) -> None:
+    seen = False
     for unit in (None, "passage", "sentence"):
         report = spanwise.evaluate(asked, store, **AMOUNTS, unit=unit, embedder=None)  # type: ignore[arg-type]
         (result,) = report.results
@@ -61,7 +62,8 @@ def test_the_figures_are_those_of_a_second_plain_computation(
         assert [*result.mrr, *result.ndcg] == pytest.approx([*chain(*zip(*plain_ranks(opened, asked), strict=True))])
         assert result.chunks == sum(one.chunks for one in opened.reading("").documents())
         opened.close()
-        assert unit == "passage" or any(0 < score.recall < 1 for scores in result.scores.values() for score in scores)
+        seen = seen or any(0 < score.recall < 1 for scores in result.scores.values() for score in scores)
+    assert seen  # some answers are found in part
 
 
 def test_a_folder_gives_the_figures_of_a_store_that_was_made_of_it(

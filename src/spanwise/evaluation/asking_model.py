@@ -10,6 +10,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -79,7 +80,8 @@ def asked_questions(documents: Sequence[Document], wanted: int = QUESTIONS, **op
     """
     settings = endpoint_options(options, "questions by a model")
     found = ModelQuestions()
-    asyncio.run(_asked_all(_passages(documents, wanted), settings, found))
+    with ThreadPoolExecutor(1) as thread:  # the caller's own may have a running loop, as in a notebook
+        thread.submit(asyncio.run, _asked_all(_passages(documents, wanted), settings, found)).result()
     return found
 
 
@@ -87,8 +89,9 @@ def _passages(documents: Sequence[Document], wanted: int) -> list[_Passage]:
     """Return passages spread over documents and over each of them."""
     queues: list[list[_Passage]] = []
     for document in documents:
-        chunks = [one for one in chunk(document, max_tokens=_PASSAGE_TOKENS) if one.token_count >= _FEWEST_TOKENS]
-        queues.append([_Passage(document, one.char_start, one.char_end) for one in _spread(chunks, wanted)][::-1])
+        chunks = chunk(document, max_tokens=_PASSAGE_TOKENS)
+        long = [one for one in chunks if one.token_count >= _FEWEST_TOKENS] or chunks
+        queues.append([_Passage(document, one.char_start, one.char_end) for one in _spread(long, wanted)][::-1])
     found: list[_Passage] = []
     while len(found) < wanted and any(queues):
         for queue in filter(None, queues):

@@ -78,7 +78,9 @@ class Directory:
         for key_of, known in self._levels:
             if found := known.get(key_of(name)):
                 return found
-        return []
+        parts, exact = PurePosixPath(_posix(name)).parts, self._levels[1][1]
+        ends = ("/".join(parts[start:]) for start in range(1, len(parts)))
+        return next((exact[end] for end in ends if end in exact), [])
 
 
 def _posix(path: str) -> str:

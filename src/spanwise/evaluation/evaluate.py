@@ -235,7 +235,9 @@ def _read(work: _Work) -> ReadDocuments:
 
 
 def _name_of(target: object) -> str:
-    return os.fspath(target) if isinstance(target, str | os.PathLike) else "sources"
+    names = [target] if isinstance(target, str | os.PathLike) else target if isinstance(target, list | tuple) else []
+    paths = [os.fsdecode(name) for name in names if isinstance(name, str | os.PathLike)]
+    return ", ".join(paths) or "sources"
 
 
 def _measured(setting: Setting, documents: ReadDocuments, found: Located, asking: Asking, work: _Work) -> SettingResult:

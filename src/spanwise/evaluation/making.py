@@ -79,11 +79,12 @@ def made_questions(documents: Sequence[Document], wanted: int = QUESTIONS) -> li
     """
     rarity = _rarity(documents)
     generic = {name for name, times in Counter(_headings(documents)).items() if times > 1}
-    queues = [_queue(document, rarity, generic) for document in documents]
+    ordered = sorted(documents, key=lambda document: _hash(name_of(document)))
+    queues = [_queue(document, rarity, generic, number) for number, document in enumerate(ordered)]
     found: list[Made] = []
     asked: set[str] = set()
     while len(found) < wanted and any(queues):
-        for queue in sorted(filter(None, queues), key=lambda one: _hash(one[-1].document)):
+        for queue in filter(None, queues):
             made = queue.pop()
             if made.question not in asked and len(found) < wanted:
                 asked.add(made.question)
@@ -97,8 +98,11 @@ def name_of(document: Document) -> str:
     return document.metadata.file_path or document.document_id
 
 
-def _queue(document: Document, rarity: Mapping[str, int], generic: set[str]) -> list[Made]:
-    """Return the questions on a document, the first one last: the kinds take turns."""
+def _queue(document: Document, rarity: Mapping[str, int], generic: set[str], first: int) -> list[Made]:
+    """Return the questions on a document, the first one last: the kinds take turns, each document with another first.
+
+    So all kinds come up even where there are more documents than questions.
+    """
     language = document_language(document)
     templates = _TEMPLATES.get(language, _TEMPLATES["en"])
     makers: tuple[Callable[[], Iterator[tuple[str, int, int]]], ...] = (
@@ -114,6 +118,7 @@ def _queue(document: Document, rarity: Mapping[str, int], generic: set[str]) -> 
             for question, start, end in make()
         ]
         by_kind.append(sorted(made, key=lambda one: _hash(f"{one.question}\x1f{one.start}"))[:_PER_KIND])
+    by_kind = by_kind[first % len(KINDS) :] + by_kind[: first % len(KINDS)]
     turns = max(map(len, by_kind), default=0)
     ordered = [kind[turn] for turn in range(turns) for kind in by_kind if turn < len(kind)]
     return ordered[::-1]
@@ -125,7 +130,12 @@ def _hash(text: str) -> bytes:
 
 def _headings(documents: Iterable[Document]) -> Iterator[str]:
     for document in documents:
-        yield from (block.headings_path[-1] for block in document.blocks if block.kind == "heading")
+        yield from (block.headings_path[-1] for block in _named(document))
+
+
+def _named(document: Document) -> Iterator[Block]:
+    """Yield the headings that have a name."""
+    return (block for block in document.blocks if block.kind == "heading" and block.headings_path)
 
 
 def _prose(document: Document) -> Iterator[Block]:
@@ -156,10 +166,11 @@ def _from_headings(
         if block.kind == "heading":
             heading = block.headings_path[-1] if block.headings_path else ""
         elif block.kind == "paragraph" and heading:
-            named = 3 <= len(heading) <= _LONGEST_NAME and heading not in generic and not _MARKUP.search(heading)
+            named = heading not in generic and not _MARKUP.search(heading)
+            named = named and (2 if language in _WIDE else 3) <= len(heading) <= _LONGEST_NAME
             span = next(sentences_in(document, block, language), None)
             if named and span:
-                yield template.format(heading.rstrip(" ?？!！.。:：")), *span
+                yield heading if heading.endswith(("?", "？")) else template.format(heading.rstrip(" !！.。:：")), *span
             heading = ""
 
 
