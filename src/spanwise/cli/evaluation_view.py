@@ -97,4 +97,5 @@ def _show_differences(screen: Screen, report: EvaluationReport) -> None:
 
 
 def _signed(found: Interval) -> str:
-    return f"{100 * found.mean:+.1f} [{100 * found.low:+.1f} {100 * found.high:+.1f}]"
+    mean, low, high = (round(100 * value, 1) + 0.0 for value in found)  # no -0.0
+    return f"{mean:+.1f} [{low:+.1f} {high:+.1f}]"

@@ -281,7 +281,8 @@ def _report(
     embedder: str | None,
 ) -> EvaluationReport:  # fmt: skip
     aligned = sum(question.located == "aligned" for question in found.questions)
-    notes = [f"{aligned:,} answers are not in the text as they are given, and were aligned"] if aligned else []
+    many = "1 answer is" if aligned == 1 else f"{aligned:,} answers are"
+    notes = [f"{many} not in the text as given, and located by the best alignment"] if aligned else []
     return EvaluationReport(
         tuple(found.questions), tuple(results), request.amounts, request.main, bad_lines=tuple(found.bad),
         failed=tuple(failed), notes=(*found.notes, *notes), embedder=embedder, tokenizer=request.tokenizer.name,

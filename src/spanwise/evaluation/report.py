@@ -103,7 +103,8 @@ class EvaluationReport:
         if settings > 1 and self.half == "held" and self.chosen is None:
             found.append(_HELD_COMPARED.format(settings=settings))
         if size < FEWEST:
-            found.append(f"{size:,} questions are too few to tell settings apart: {FEWEST} or more are needed")
+            many = "1 question is" if size == 1 else f"{size:,} questions are"
+            found.append(f"{many} too few to tell settings apart: {FEWEST} or more are needed")
         made = sum(_WITHOUT_MODEL in (question.made_by or "") for question in self.questions)
         if made * 2 > size:
             found.append(_OWN_WORDS.format(made=made, size=size))
@@ -179,7 +180,7 @@ def best_leads(report: EvaluationReport) -> list[Lead]:
         if one.amount == report.main and best in {one.first, one.second}:
             low, high = one.difference.low, one.difference.high
             own = one.second == best
-            lead = one.difference if own else Interval(-one.difference.mean, -high, -low)
+            lead = one.difference if own else Interval(0.0 - one.difference.mean, 0.0 - high, 0.0 - low)
             verdict = {"better": "more than chance", "worse": "more than chance"}.get(one.verdict, one.verdict)
             found.append(Lead(one.first if own else one.second, one.measure, lead, verdict))
     return found
