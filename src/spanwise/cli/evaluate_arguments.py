@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from spanwise.cli.parser import FORMATS, command_of, number
+from spanwise.evaluation.peers import PEERS
 from spanwise.retrieval.request import UNITS
 
 _DESCRIPTION: Final = """\
@@ -25,8 +26,6 @@ recall: the share of the answer's characters that is returned; precision: the sh
 returned that is the answer; IoU: both in one (what is right by what is asked for or returned).
 MRR, nDCG: how far up the right document is among those of 10 passages. Means over the questions
 with a 95 % interval, of differences too: one that holds 0 may be chance."""
-_PEERS: Final = "langchain-recursive, langchain-markdown, chonkie-recursive, chonkie-sentence, semchunk, " \
-                "text-splitter, text-splitter-markdown, llamaindex-sentence"  # fmt: skip
 
 
 def add_evaluate(commands: Any) -> None:
@@ -45,7 +44,7 @@ def add_evaluate(commands: Any) -> None:
     command.add_argument("--tenant", metavar="NAME", help="as above")
     what = "a strategy and its options, as in 'fixed target_tokens=300'; repeat it to compare"
     command.add_argument("--setting", dest="settings", action="append", default=[], metavar="TEXT", help=what)
-    what = f"another library's splitter with its size and overlap, NAME:400/200: {_PEERS}"
+    what = f"another library's splitter with its size and overlap, NAME:400/200: {', '.join(PEERS)}"
     command.add_argument("--peer", dest="peers", action="append", default=[], metavar="TEXT", help=what)
     what = "chooses among the settings on one half of the questions (tune) and reports on the other; held: that alone"
     command.add_argument("--split", choices=("tune", "held"), metavar="HALF", help=what)

@@ -254,11 +254,12 @@ def _measured(setting: Setting, documents: ReadDocuments, found: Located, asking
         whole = WholeChunks(made.whole, lambda name: texts[name]) if made.whole else None
         told = _asking_progress(work.request, setting.name, found)
         answers = asked(found.questions, made.store, asking, whole, told)
-        notes = list(made.failed)
+        notes = []
         if made.lost:
             notes.append(f"{made.lost:,} chunks of {setting.name} are no part of a document's text, and were left out")
         kind = "peer" if setting.peer else "spanwise"
-        return _result(setting.name, kind, answers, made.chunks, made.embedding_tokens, made.seconds, notes)
+        result = _result(setting.name, kind, answers, made.chunks, made.embedding_tokens, made.seconds)
+        return replace(result, failed=tuple(made.failed), notes=(*notes, *result.notes))
 
 
 def _asking_progress(request: EvaluateRequest, name: str, found: Located) -> Callable[[int], None]:
@@ -266,13 +267,12 @@ def _asking_progress(request: EvaluateRequest, name: str, found: Located) -> Cal
 
 
 def _result(
-    name: str, kind: str, answers: Answers, chunks: int, tokens: int | None = None, seconds: float | None = None,
-    failed: Sequence[str] = (),
-) -> SettingResult:  # fmt: skip
+    name: str, kind: str, answers: Answers, chunks: int, tokens: int | None = None, seconds: float | None = None
+) -> SettingResult:
     scores = {amount: tuple(found) for amount, found in answers.scores.items()}
     return SettingResult(
-        name, kind, chunks, tokens, seconds, len(failed), scores, tuple(answers.mrr), tuple(answers.ndcg),
-        tuple(answers.returned), (*failed, *answers.notes),
+        name, kind, chunks, tokens, seconds, (), scores, tuple(answers.mrr), tuple(answers.ndcg),
+        tuple(answers.returned), tuple(answers.notes),
     )  # fmt: skip
 
 

@@ -221,7 +221,7 @@ def _holds(ranges: Sequence[Range], position: int) -> bool:
 
 def _bad(report: EvaluationReport) -> Iterator[str]:
     lines = [*map(str, report.bad_lines), *report.failed, *report.notes]
-    lines += [f"{one.name}: {note}" for one in report.results for note in one.notes]
+    lines += [f"{one.name}: {note}" for one in report.results for note in (*one.failed, *one.notes)]
     if lines:
         yield f'<h2>Lines that could not be used ({len(report.bad_lines):,}), and notes</h2>\n<ul class="bad">\n'
         yield from (f"<li>{escaped(line)}</li>\n" for line in lines)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
@@ -160,6 +159,8 @@ def peer_of(name: str, count: Count) -> PeerStrategy:
 
 
 def _version(package: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # takes long to import
+
     try:
         return f"{package} {version(package)}"
     except PackageNotFoundError:

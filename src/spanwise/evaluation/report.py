@@ -129,7 +129,7 @@ class EvaluationReport:
         return {
             "name": result.name, "kind": result.kind, "chunks": result.chunks,
             "embedding_tokens": result.embedding_tokens, "index_seconds": _rounded(result.index_seconds),
-            "failed": result.failed, "notes": list(result.notes),
+            "failed": list(result.failed), "notes": list(result.notes),
             "amounts": {
                 amount.key: {name: summary[amount][name].to_dict() for name in MEASURES} for amount in self.amounts
             },

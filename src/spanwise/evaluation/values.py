@@ -117,8 +117,8 @@ class SettingResult:
     embedding_tokens: int | None
     """The sum of the tokens of all searched chunks; None for a store that was there before."""
     index_seconds: float | None
-    failed: int
-    """Documents that could not be indexed."""
+    failed: tuple[str, ...]
+    """The documents that could not be indexed, each with the reason."""
     scores: Mapping[Amount, tuple[Score, ...]] = field(repr=False)
     """For each amount the score of every question, in order."""
     mrr: tuple[float, ...] = field(repr=False)

@@ -92,7 +92,8 @@ def _sum_up(report: EvaluationReport, arguments: argparse.Namespace, progress: P
     screen = progress.screen
     for bad in report.bad_lines:
         screen.labelled("error", one_line(f"{arguments.paths[0]}, {bad}"), "error")
-    for failed in report.failed:
+    lost = [f"{one.name}: {failed}" for one in report.results for failed in one.failed]
+    for failed in (*report.failed, *lost):
         screen.labelled("error", one_line(failed), "error")
     notes = [*report.notes, *(f"{one.name}: {note}" for one in report.results for note in one.notes)]
     for note in () if arguments.quiet else notes:
