@@ -23,6 +23,7 @@ _WORDS_WANTED: Final = range(5, 61)  # of a sentence that may be an answer
 _WIDE_WANTED: Final = range(12, 161)  # characters, in Chinese and Japanese
 _RARE: Final = 4  # words that make a question
 _LONGEST_NAME: Final = 80
+_LONGEST_TERM: Final = 4  # words
 _PER_KIND: Final = 200  # candidates kept of each kind of a document
 _WIDE: Final = frozenset({"zh", "ja"})
 _TEMPLATES: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -37,7 +38,7 @@ _TEMPLATES: Final[Mapping[str, tuple[str, str, str]]] = {
 _TERM: Final = r"(?P<term>[^\W\d_][^\n.!?:;,()|]{1,48}?)"
 _DEFINITIONS: Final = {
     "en": re.compile(rf"(?:(?:An?|The) )?{_TERM} (?:is|are) (?:an?|the|any|one of) "),
-    "pl": re.compile(rf"{_TERM} (?:to|jest to|– to|— to|oznacza) "),
+    "pl": re.compile(rf"{_TERM}(?<! nie) (?:to|jest to|– to|— to|oznacza) "),
     "de": re.compile(rf"(?:(?:Ein|Eine|Der|Die|Das) )?{_TERM} (?:ist|sind|bezeichnet|bedeutet) (?:eine?|der|die|das) "),
     "ru": re.compile(rf"{_TERM} [—–-] (?:это )?(?=\w)"),
     "zh": re.compile(r"(?P<term>[^\W\d_][^\s。，、；：！？“”（）]{1,15}?)是(?:指|一种|一个|一项|用于|由)"),
@@ -49,7 +50,7 @@ _WIDE_FUNCTION: Final = re.compile(r"[的了在是和与及为以于中上下对
 _MARKUP: Final = re.compile(r"[*_`\[\]<>{}|\\]|!\[|\]\(|https?://")
 _NOT_TERM: Final = re.compile(
     r"(?:this|that|it|there|here|they|these|those|what|which|who|he|she|we|you|i|if|when|to|ten|ta|jest|nie|es|er|sie|"
-    r"das|dies|dieser|diese|was|wer|hier|wir|это|он|она|они|что|здесь|мы|这|那|它|他|她|これ|それ|あれ|ここ)\b",
+    r"das|dies|dieser|diese|was|wer|hier|wir|in|on|at|for|with|w|we|na|do|z|ze|o|po|za|dla|przy|im|bei|für|mit|auf|это|он|она|они|что|здесь|мы|这|那|它|他|她|これ|それ|あれ|ここ)\b",
     re.IGNORECASE,
 )
 
@@ -179,7 +180,7 @@ def _from_definitions(document: Document, language: str, template: str) -> Itera
     for block in _prose(document):
         for start, end in sentences_in(document, block, language):
             found = pattern.match(document.text, start, end)
-            if found and not _NOT_TERM.match(found["term"]) and len(found["term"].split()) <= 5:
+            if found and not _NOT_TERM.match(found["term"]) and len(found["term"].split()) <= _LONGEST_TERM:
                 yield template.format(found["term"].strip()), start, end
 
 

@@ -69,9 +69,12 @@ def _about(report: EvaluationReport) -> str:
     documents = len({question.document_id for question in report.questions})
     half = {"tune": " of the half to tune on", "held": " of the half held aside"}.get(report.half, "")
     embedder = f"vectors of <b>{label(report.embedder)}</b>" if report.embedder else "words alone"
+    best = f" Best recall at {escaped(report.main.label)}: <b>{label(report.best.name)}</b>."
+    if report.chosen is not None:
+        best = f" Chosen on the other half: <b>{label(report.best.name)}</b>."
     return (
         f"<b>{counted(len(report.questions), 'question')}</b>{half} on {counted(documents, 'document')}; {embedder}; "
-        f"tokens of {label(report.tokenizer)}. Best recall at {report.main.label}: <b>{label(report.best.name)}</b>."
+        f"tokens of {label(report.tokenizer)}.{best if len(report.results) > 1 else ''}"
     )
 
 
@@ -189,7 +192,7 @@ def _question(report: EvaluationReport, number: int, best: SettingResult) -> Ite
     yield "</p>\n"
     for excerpt in question.excerpts:
         before = "…" if excerpt.start else ""
-        yield f'<p class="excerpt" dir="auto">{before}{"".join(_marked(excerpt, question, returned.ranges))}…</p>\n'
+        yield f'<p class="excerpt" dir="auto">{before}{"".join(_marked(excerpt, question, returned.ranges))} …</p>\n'
     if score.recall < 1:
         first = f"<b>Returned first, from {label(returned.first_document)}:</b> {escaped(returned.first_text)}" \
             if returned.first_document is not None else "<b>Nothing was returned.</b>"  # fmt: skip
