@@ -15,6 +15,9 @@ from typing import NamedTuple
 
 from corpora import SHARED
 
+from spanwise.evaluation.ranges import Range, merged
+from spanwise.evaluation.ranges import length as _length
+
 HITS = 5
 BUDGET = 1_000  # tokens
 DEFAULT = SHARED / "chroma"
@@ -27,7 +30,6 @@ PINNED = {
     "wikitexts.md": "74cafcdb771185ecb9f22cc41b73e2e44477e0636ecf9cf1f96fd6ee0f4b86c0",
     "questions.jsonl": "4db25b390a3c309f14f4ae6b15ce0ec192620a266e50475382c71e254f2ddda5",
 }
-Range = tuple[int, int]
 
 
 class Question(NamedTuple):
@@ -117,18 +119,3 @@ def _beginning(ranges: Sequence[Range], share: float) -> tuple[Range, ...]:
 def _found(question: Question, hits: Iterable[Passage]) -> int:
     ranges = merged(span for hit in hits if hit.corpus == question.corpus for span in hit.ranges)
     return sum(max(0, min(end, b) - max(start, a)) for start, end in ranges for a, b in question.answers)
-
-
-def merged(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Join ranges that overlap or touch."""
-    joined: list[Range] = []
-    for start, end in sorted(ranges):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((start, end))
-    return tuple(joined)
-
-
-def _length(ranges: Iterable[Range]) -> int:
-    return sum(end - start for start, end in ranges)

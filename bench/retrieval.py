@@ -23,9 +23,11 @@ from typing import Any, NamedTuple
 import counters
 import peers
 from bm25 import K1, B, Index
-from passages import BUDGET, HITS, Passage, QuestionSet, Range, Scores, load_questions, scored
+from passages import BUDGET, HITS, Passage, QuestionSet, Scores, load_questions, scored
 from report import table
 from splitters import Split, SplitChunk, version_of
+
+from spanwise.evaluation.ranges import Range
 
 Figures = dict[str, Any]
 RECOMMENDED = {"core_tokens": 64, "overlap_tokens": 120, "overlap_next_tokens": 80}

@@ -65,12 +65,12 @@ def test_all_is_sorted_and_every_name_is_there() -> None:
 def test_all_holds_what_the_contract_names() -> None:
     assert set(spanwise.__all__) == {
         "Block", "Chunk", "ChunkPlan", "ChunkingTask", "Chunks", "Document", "DocumentError", "DocumentReport",
-        "Embedder", "EndpointError", "Estimate", "Explanation", "Finding", "Hit", "Hits", "IndexEvent",
-        "IndexReport", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError",
-        "Options", "Outcome", "Page", "Part", "Piece", "PlannedCore", "PluginError", "Proposer",
+        "Embedder", "EndpointError", "Estimate", "EvaluateEvent", "EvaluationReport", "Explanation", "Finding", "Hit",
+        "Hits", "IndexEvent", "IndexReport", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError",
+        "OptionError", "Options", "Outcome", "Page", "Part", "Piece", "PlannedCore", "PluginError", "Proposer",
         "ProposerReport", "Reader", "Reranker", "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store",
         "StoreError", "StoreReader", "StoreWriter", "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault",
-        "Weights", "Window", "check", "chunk", "chunk_files", "estimate", "index", "open_store", "option",
+        "Weights", "Window", "check", "chunk", "chunk_files", "estimate", "evaluate", "index", "open_store", "option",
         "plan", "read", "read_pages", "read_text", "read_vault", "records_from_arrow", "search", "translate",
     }  # fmt: skip
 

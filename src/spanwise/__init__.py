@@ -27,6 +27,8 @@ if TYPE_CHECKING:
         StoreError,
         UnreadableError,
     )
+    from spanwise.evaluation.evaluate import EvaluateEvent, evaluate
+    from spanwise.evaluation.report import EvaluationReport
     from spanwise.indexing.index import IndexEvent, IndexReport
     from spanwise.indexing.writer import DocumentReport
     from spanwise.options import Options, option
@@ -64,6 +66,8 @@ _HOMES = {
     "Embedder": "embedding",
     "EndpointError": "errors",
     "Estimate": "chunking.proposers",
+    "EvaluateEvent": "evaluation.evaluate",
+    "EvaluationReport": "evaluation.report",
     "Explanation": "retrieval.hits",
     "Finding": "checks",
     "Hit": "retrieval.hits",
@@ -106,6 +110,7 @@ _HOMES = {
     "chunk": "pipeline.chunk",
     "chunk_files": "pipeline.files",
     "estimate": "pipeline.chunk",
+    "evaluate": "evaluation.evaluate",
     "index": "indexing.index",
     "open_store": "stores",
     "option": "options",
@@ -123,13 +128,13 @@ _FORMER_NAMES = {"ChosenPlan": "ServicePlan", "Report": "ProposerReport"}
 
 __all__ = [
     "Block", "Chunk", "ChunkPlan", "ChunkingTask", "Chunks", "Document", "DocumentError", "DocumentReport",
-    "Embedder", "EndpointError", "Estimate", "Explanation", "Finding", "Hit", "Hits", "IndexEvent", "IndexReport",
-    "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError", "OptionError", "Options", "Outcome", "Page",
-    "Part", "Piece", "PlannedCore", "PluginError", "Proposer", "ProposerReport", "Reader", "Reranker",
-    "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store", "StoreError", "StoreReader", "StoreWriter",
-    "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault", "Weights", "Window", "check", "chunk",
-    "chunk_files", "estimate", "index", "open_store", "option", "plan", "read", "read_pages", "read_text",
-    "read_vault", "records_from_arrow", "search", "translate",
+    "Embedder", "EndpointError", "Estimate", "EvaluateEvent", "EvaluationReport", "Explanation", "Finding", "Hit",
+    "Hits", "IndexEvent", "IndexReport", "LeftOut", "LimitError", "Link", "Metadata", "MissingExtraError",
+    "OptionError", "Options", "Outcome", "Page", "Part", "Piece", "PlannedCore", "PluginError", "Proposer",
+    "ProposerReport", "Reader", "Reranker", "ServicePlan", "SourceItem", "Span", "SpanwiseError", "Store",
+    "StoreError", "StoreReader", "StoreWriter", "Strategy", "TokenMap", "Tokenizer", "UnreadableError", "Vault",
+    "Weights", "Window", "check", "chunk", "chunk_files", "estimate", "evaluate", "index", "open_store", "option",
+    "plan", "read", "read_pages", "read_text", "read_vault", "records_from_arrow", "search", "translate",
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from spanwise.chunking.strategies import OTHER_STRATEGY_NAMES, STRATEGIES
+from spanwise.cli.evaluate_arguments import add_evaluate
 from spanwise.cli.output import FORMATS as OUTPUTS
 from spanwise.cli.parser import (
     FORMATS,
@@ -75,7 +76,19 @@ def build_parser(*, with_plugins: bool = False, is_final: bool = True) -> Parser
     )  # fmt: skip
     parser.add_argument("-V", "--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for add in (_chunk, _check, add_index, add_search, add_store, _inspect, _read, _reports, _settings, _extras):
+    for add in (
+        _chunk,
+        _check,
+        add_index,
+        add_search,
+        add_evaluate,
+        add_store,
+        _inspect,
+        _read,
+        _reports,
+        _settings,
+        _extras,
+    ):
         add(commands)
     parser.is_final = is_final
     for command in commands.choices.values():

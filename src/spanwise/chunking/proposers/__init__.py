@@ -200,11 +200,11 @@ def check_proposer(name: str) -> None:
         raise OptionError("proposer", "is not known", value=name, hint=hint)
 
 
-def endpoint_options(options: Mapping[str, Any]) -> SmartOptions:
+def endpoint_options(options: Mapping[str, Any], purpose: str = "the strategy smart") -> SmartOptions:
     """Return the endpoint's settings from options and environment; raise OptionError if they can't be used."""
     given = {name: value for name, value in options.items() if name in ENDPOINT_OPTIONS}
     settings = with_environment(options_of(SmartOptions, given))
-    check_settings(settings)
+    check_settings(settings, purpose)
     return settings
 
 

@@ -5,6 +5,7 @@ Not every endpoint knows every parameter. A parameter that one refuses is left o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
@@ -72,13 +73,13 @@ class Shape(NamedTuple):
 class Endpoint:
     """An endpoint and its connections; used by one event loop."""
 
-    def __init__(self, settings: SmartOptions) -> None:
-        """Load the client library, which is slow; no connection is opened yet."""
+    def __init__(self, settings: SmartOptions, schema: Mapping[str, Any] = SCHEMA) -> None:
+        """Load the client library, which is slow; no connection is opened yet. Answers are to be of the schema."""
         import openai
 
         from spanwise.chunking.proposers.body_limit import PLAIN, limit_body
 
-        self._settings = settings
+        self._settings, self._schema = settings, schema
         self._shape = Shape()
         self._proven = False  # whether it has answered a request of this shape
         own = urlsplit(settings.endpoint or "").hostname in _LOOPBACK  # the local machine needs no proxy
@@ -132,7 +133,7 @@ class Endpoint:
             shape.limit: self._settings.answer_tokens,
         }
         if shape.format != "text":
-            schema = {"json_schema": SCHEMA} if shape.format == "json_schema" else {}
+            schema = {"json_schema": self._schema} if shape.format == "json_schema" else {}
             request["response_format"] = {"type": shape.format, **schema}
         return request | ({"temperature": 0} if shape.temperature else {})
 

@@ -80,23 +80,23 @@ def with_environment(options: SmartOptions, environment: Mapping[str, str] = os.
     )
 
 
-def check_settings(settings: SmartOptions) -> None:
+def check_settings(settings: SmartOptions, purpose: str = "the strategy smart") -> None:
     """Raise OptionError if endpoint or model is missing or wrong, or if a bound can't be kept."""
     if not settings.endpoint:
         hint = (
             'say whom to ask: endpoint = "https://api.openai.com/v1" and model = "..." (in the config file, as '
             "--endpoint and --model, or in SPANWISE_ENDPOINT and SPANWISE_MODEL), and the key in SPANWISE_API_KEY"
         )
-        raise OptionError("endpoint", "must be given for the strategy smart", hint=hint)
+        raise OptionError("endpoint", f"must be given for {purpose}", hint=hint)
     if not settings.model:
         hint = 'say the model\'s name there: model = "..." in the config file, --model or SPANWISE_MODEL'
-        raise OptionError("model", "must be given for the strategy smart", hint=hint)
+        raise OptionError("model", f"must be given for {purpose}", hint=hint)
     _check_address(settings.endpoint)
     if settings.api_key and not (settings.api_key.isascii() and settings.api_key.isprintable()):
         raise OptionError("api_key", "must be printable ASCII, without line ends")
     check_prices(settings)
     if find_spec("openai") is None:
-        raise MissingExtraError("openai", "is needed for the strategy smart", hint='pip install "spanwise[smart]"')
+        raise MissingExtraError("openai", f"is needed for {purpose}", hint='pip install "spanwise[smart]"')
 
 
 def check_prices(settings: SmartOptions) -> None:
