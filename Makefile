@@ -12,6 +12,7 @@
 #             BENCH="--html FOLDER" for files of your own
 # make bench-index: indexing and searching in the embedded store (about ten minutes);
 #             BENCH="--documents FOLDER" for files of your own, BENCH=--million for a million chunks
+# make bench-answers: what a search returns of the answers, ours and the peers' chunks (about twenty minutes)
 # make bench-retrieval: compare how well chunks are found (a few minutes);
 #             BENCH="--corpus FOLDER" for texts and questions of your own
 
@@ -19,7 +20,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SPECS := .venv/specs
 
-.PHONY: demo test quick bench bench-pdf bench-html bench-index bench-retrieval lint types tests sanitize docs coverage browser clean
+.PHONY: demo test quick bench bench-pdf bench-html bench-index bench-retrieval bench-answers lint types tests sanitize docs coverage browser clean
 
 demo: .venv/ready
 	$(BIN)/spanwise demo
@@ -65,6 +66,9 @@ bench-html: .venv-bench/ready
 
 bench-index: .venv/ready
 	$(BIN)/python bench/index.py $(BENCH)
+
+bench-answers: .venv-bench/ready
+	.venv-bench/bin/python bench/answers.py $(BENCH)
 
 bench-retrieval: .venv-bench/ready
 	.venv-bench/bin/python bench/retrieval.py $(BENCH)
