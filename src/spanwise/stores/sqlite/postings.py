@@ -47,7 +47,7 @@ class Page(NamedTuple):
     """Postings of some terms, each with where its rows begin; the last beginning is the end."""
 
     terms: NDArray[np.uint32]
-    starts: NDArray[np.int64]
+    starts: NDArray[np.uint32]
     rows: NDArray[np.uint16]
     times: NDArray[np.uint8]
 
@@ -118,35 +118,38 @@ def pages_of(segment: Segment) -> Iterator[bytes]:
     sizes = np.array([len(chunks.keys), len(starts)], dtype="<u4")
     yield _joined(sizes, *chunks, terms[starts], terms[ends - 1])
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        different, counts = np.unique(terms[start:end], return_counts=True)
-        count = np.array([len(different)], dtype=np.uint32)
-        yield _joined(count, different, counts.astype(np.uint32), rows[start:end], times[start:end])
+        different, firsts = np.unique(terms[start:end], return_index=True)
+        count, bounds = np.array([len(different)], np.uint32), np.append(firsts, end - start).astype(np.uint32)
+        yield _joined(count, different, bounds, rows[start:end], times[start:end])
 
 
 def head_in(data: bytes) -> Head:
     """Decode the first page of a segment."""
-    size, pages = _columns(data, (np.uint32, 2))[0].tolist()
-    types = (
-        (np.uint32, 2),
-        (np.int64, size),
-        (np.int64, size),
-        (np.uint32, size),
-        (np.uint32, pages),
-        (np.uint32, pages),
+    size, pages = np.frombuffer(data[:8], "<u4").tolist()
+    if len(data) != 8 + 20 * size + 8 * pages:
+        raise DamageError("the chunks of a segment are cut short")
+    chunks = Rows(
+        np.frombuffer(data, "<i8", size, 8),
+        np.frombuffer(data, "<i8", size, 8 + 8 * size),
+        np.frombuffer(data, "<u4", size, 8 + 16 * size),
     )
-    _, keys, documents, lengths, firsts, lasts = _columns(data, *types)
-    return Head(Rows(keys, documents, lengths), firsts, lasts)
+    at = 8 + 20 * size
+    return Head(chunks, np.frombuffer(data, "<u4", pages, at), np.frombuffer(data, "<u4", pages, at + 4 * pages))
 
 
 def page_in(data: bytes) -> Page:
     """Decode a page of postings."""
-    count = int(_columns(data, (np.uint32, 1))[0][0])
-    _, terms, sizes = _columns(data, (np.uint32, 1), (np.uint32, count), (np.uint32, count))
-    starts = np.zeros(count + 1, dtype=np.int64)
-    np.cumsum(sizes, out=starts[1:])
-    total = int(starts[-1])
-    *_, rows, times = _columns(data, (np.uint32, 1 + 2 * count), (np.uint16, total), (np.uint8, total))
-    return Page(terms, starts, rows, times)
+    count = int.from_bytes(data[:4], "little")
+    rows_at = 4 + 8 * count + 4
+    total = (len(data) - rows_at) // 3
+    if total < 0 or len(data) != rows_at + 3 * total:
+        raise DamageError("postings are cut short")
+    return Page(
+        np.frombuffer(data, "<u4", count, 4),
+        np.frombuffer(data, "<u4", count + 1, 4 + 4 * count),
+        np.frombuffer(data, "<u2", total, rows_at),
+        np.frombuffer(data, "u1", total, rows_at + 2 * total),
+    )
 
 
 def postings_in(pages: Sequence[Page]) -> Postings:
@@ -161,15 +164,3 @@ def postings_in(pages: Sequence[Page]) -> Postings:
 
 def _joined(*columns: NDArray[Any]) -> bytes:
     return b"".join(column.astype(column.dtype.newbyteorder("<"), copy=False).tobytes() for column in columns)
-
-
-def _columns(data: bytes, *types: tuple[type[np.generic], int]) -> list[NDArray[Any]]:
-    """Decode columns, each of so many numbers of a type, from the start of a page."""
-    found, at = [], 0
-    for kind, count in types:
-        dtype = np.dtype(kind).newbyteorder("<")
-        if at + count * dtype.itemsize > len(data):
-            raise DamageError("postings are cut short")
-        found.append(np.frombuffer(data, dtype, count, at))
-        at += count * dtype.itemsize
-    return found

@@ -126,13 +126,14 @@ def best_of(
     scores: NDArray[np.float32], keys: NDArray[np.int64], allowed: NDArray[np.bool_], limit: int
 ) -> list[tuple[int, float]]:
     """Return the keys of the highest scores that are allowed, the highest first; of equals those that come first."""
-    count = min(limit, int(np.count_nonzero(allowed)))
+    rows = np.flatnonzero(allowed)
+    count = min(limit, len(rows))
     if count <= 0:
         return []
-    scores = np.where(allowed, scores, np.float32(-np.inf))
-    least = np.partition(scores, len(scores) - count)[len(scores) - count]
-    above = np.flatnonzero(scores > least)
-    best = np.concatenate([above, np.flatnonzero(scores == least)[: count - len(above)]])
+    values = scores if len(rows) == len(scores) else scores[rows]
+    least = np.partition(values, len(values) - count)[len(values) - count]
+    above = np.flatnonzero(values > least)
+    best = rows[np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])]
     best = best[np.lexsort((keys[best], -scores[best]))]
     return list(zip(keys[best].tolist(), scores[best].tolist(), strict=True))
 
