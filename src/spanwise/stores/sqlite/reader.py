@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from spanwise.stores.sqlite.word_index import WordIndex
 
 _LOOKED_AT: Final = 2_000  # best chunks that are searched for those of a type
-_POSTINGS: Final = 100_000  # that are read for a query, of all its terms
+_POSTINGS: Final = 300_000  # that are read for a query, of all its terms, which takes some milliseconds
 _POSTINGS_SHARE: Final = 1.0  # of the tenant's chunks, if that is more
 
 
