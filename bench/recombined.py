@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,7 +66,7 @@ def language_of(path: Path) -> str:
 
 def _sentences(text: str, language: str) -> Iterator[str]:
     edges = [*sorted({0, *sentence_starts(text, 0, len(text), language)}), len(text)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         for line in text[start:end].split("\n\n"):
             if len(line.strip()) >= 10:
                 yield line.strip()[:LONGEST]
@@ -128,7 +128,16 @@ def _entry(
     }  # fmt: skip
     terms = tuple(term for one in chosen for term in one.terms)
     return Entry(
-        orjson.dumps(record), "\n\n", name, name, name, None, str(record["chunk_type"]), position, terms, small.tobytes()
+        orjson.dumps(record),
+        "\n\n",
+        name,
+        name,
+        name,
+        None,
+        str(record["chunk_type"]),
+        position,
+        terms,
+        small.tobytes(),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from spanwise.errors import StoreFullError
 from spanwise.stores.sqlite.schema import StoreConnection, connected, connected_alone, store_errors
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from spanwise.stores.sqlite.vector_matrix import Matrix
     from spanwise.stores.sqlite.word_index import WordIndex
 
-Snapshot = TypeVar("Snapshot")
+MOST_BYTES: Final = 2 << 30  # of vectors, and as many of the lists of chunks that full text needs
+
+
+class _Sized(Protocol):
+    @property
+    def bytes(self) -> int: ...
+
+
+Snapshot = TypeVar("Snapshot", bound=_Sized)
 
 
 class Pool:
@@ -127,7 +135,10 @@ class _Alone:
 
 
 class Loaded(Generic[Snapshot]):
-    """What this process has loaded of tenants; of changes by other processes only the new is loaded."""
+    """What this process has loaded of tenants; of changes by other processes only the new is loaded.
+
+    It holds the tenants that were asked for last: as many as fit, and always the last one.
+    """
 
     def __init__(self) -> None:
         self._by_tenant: dict[int, tuple[int, Snapshot]] = {}
@@ -136,13 +147,23 @@ class Loaded(Generic[Snapshot]):
     def get(self, tenant: Tenant, refresh: Callable[[Snapshot | None], Snapshot]) -> Snapshot:
         """Return what is loaded of a tenant in its present state; `refresh` makes it of that of another state."""
         with self._lock:
-            changes, known = self._by_tenant.get(tenant.number, (-1, None))
+            changes, known = self._by_tenant.pop(tenant.number, (-1, None))
+            if known is not None:
+                self._by_tenant[tenant.number] = changes, known  # the last one
         if known is not None and changes == tenant.changes:
             return known
         new = refresh(known)
         with self._lock:
+            self._by_tenant.pop(tenant.number, None)
             self._by_tenant[tenant.number] = tenant.changes, new
+            self._forget(sum(one.bytes for _, one in self._by_tenant.values()) - MOST_BYTES)
         return new
+
+    def _forget(self, excess: int) -> None:
+        for number in list(self._by_tenant)[:-1]:
+            if excess <= 0:
+                return
+            excess -= self._by_tenant.pop(number)[1].bytes
 
 
 class Caches(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from spanwise.stores.sqlite.tenants import Tenant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_BYTES_PER_ROW: Final = 50  # of keys, documents and lengths
 
 
 class VectorBlock(NamedTuple):
@@ -34,6 +37,11 @@ class Matrix:
         """Create a matrix from blocks by their numbers."""
         self.blocks = blocks
         self._all = list(self.blocks.values())
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        return sum(block.numbers.nbytes + _BYTES_PER_ROW * len(block.keys) for block in self._all)
 
     @cached_property
     def _keys(self) -> NDArray[np.int64]:

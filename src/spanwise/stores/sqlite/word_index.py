@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _K1: Final = 1.2
 _B: Final = 0.75
+_BYTES_PER_CHUNK: Final = 50  # of keys, documents and lengths
 
 
 class LoadedSegment(NamedTuple):
@@ -48,6 +49,11 @@ class WordIndex:
         """Create an index from segments ordered by their keys; `average` is the length of a chunk in terms."""
         self.segments = tuple(segments)
         self._average = average
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        return sum(_BYTES_PER_CHUNK * len(one.keys) for one in self.segments)
 
     @cached_property
     def _keys(self) -> NDArray[np.int64]:
