@@ -145,7 +145,7 @@ def test_a_word_may_stand_in_a_chunk_more_often_than_a_byte_counts(store: Store)
 
 @pytest.mark.usefixtures("small")
 def test_readers_see_whole_states_while_segments_are_merged(store: Store) -> None:
-    """A document of ten equal chunks is replaced repeatedly, beside others: a reader always sees ten, of one version."""
+    """A document of ten equal chunks is replaced again and again: a reader always sees ten of one version."""
     over = threading.Event()
     seen: list[str] = []
     with store.writing("", MODEL) as writer:

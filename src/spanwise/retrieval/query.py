@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from spanwise.retrieval.function_words import FUNCTION_WORDS
 from spanwise.stores import StoreReader
-from spanwise.stores.values import Candidate, Statistics
+from spanwise.stores.values import Candidate, Statistics, WeightedTerms
 from spanwise.text.terms import QueryWord, query_words
 
 MOST_CHARACTERS: Final = 20_000
@@ -69,9 +69,9 @@ class Query:
         return sum(word.weight for word in self.words)
 
     @property
-    def terms(self) -> list[str]:
-        """All terms of all words, each once."""
-        return list(self.by_term)
+    def terms(self) -> WeightedTerms:
+        """All terms of all words, each once, with the weight of its words."""
+        return WeightedTerms({term: sum(word.weight for word in words) for term, words in self.by_term.items()})
 
     @property
     def distinctive(self) -> list[QueryWord]:

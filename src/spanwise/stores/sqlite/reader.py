@@ -27,6 +27,7 @@ from spanwise.stores.values import (
     Statistics,
     StoredChunk,
     StoredDocument,
+    WeightedTerms,
     possible_ids,
 )
 
@@ -94,8 +95,7 @@ class SqliteReader:
             found = index.postings(connection, [term.number for term in selected])
             for term in selected:
                 self._check_postings(tenant, term, index.counted(found[term.number]))
-            weights = {term.number: _weight(term.chunks, tenant.chunks) for term in selected}
-            best = partial(index.best, found, weights)
+            best = partial(index.best, found, _weights(terms, known, tenant.chunks))
             keys = [key for key, _ in self._filtered(connection, tenant, filters, limit, best)]
             return _counted(connection, tenant, known, keys)
 
@@ -253,6 +253,12 @@ def _affordable(known: Mapping[str, _Term], chunks: int) -> list[_Term]:
     together = accumulate(term.chunks for term in terms)
     most = max(_POSTINGS, int(chunks * _POSTINGS_SHARE))
     return [term for term, so_far in zip(terms, together, strict=True) if so_far <= most] or terms[:1]
+
+
+def _weights(terms: Sequence[str], known: Mapping[str, _Term], chunks: int) -> dict[int, float]:
+    """Return what each term counts, by its number: as the query says, else by its rarity."""
+    given = terms.weights if isinstance(terms, WeightedTerms) else {}
+    return {term.number: given.get(name, _weight(term.chunks, chunks)) for name, term in known.items()}
 
 
 def _weight(occurrences: int, chunks: int) -> float:
