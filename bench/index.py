@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import orjson
+import searches
 
 from spanwise.pipeline.chunk import chunk
 from spanwise.readers import read
@@ -217,6 +218,8 @@ def written(found: dict[str, Any]) -> str:
         lines.append(f"| {size:,} | {tenants} | {' | '.join(f'{value:.1f}' for value in one['parts'].values())} |")
     if "stages" in found:
         lines += ["", *_written_stages(found)]
+    if "searches" in found:
+        lines += ["", *searches.written(found["searches"])]
     return "\n".join(lines) + "\n"
 
 
@@ -236,6 +239,9 @@ def main() -> None:
     parser.add_argument("--million", action="store_true", help="also a million chunks (half an hour, 6 GB)")
     parser.add_argument("--quick", action="store_true", help="only the two smallest sizes; writes nothing")
     parser.add_argument("--documents", type=Path, help="a folder of Markdown files to index for real")
+    parser.add_argument("--corpora", type=Path, help="texts and questions, to measure whole searches with")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "spanwise-bench", help="stores")
+    parser.add_argument("--peers", default=sys.executable, help="the Python that has lancedb and tantivy")
     parser.add_argument("--ask", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.ask:
@@ -243,6 +249,9 @@ def main() -> None:
         return
     sizes = SIZES[:2] if arguments.quick else (*SIZES, LARGEST) if arguments.million else SIZES
     found = measured(sizes, arguments.documents)
+    if arguments.corpora:
+        sizes = [SIZES[-1], LARGEST] if arguments.million else [SIZES[-1]]
+        found["searches"] = searches.measured(sizes, arguments.corpora, arguments.cache, arguments.peers)
     if not arguments.quick:
         (RESULTS / "index.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
         (RESULTS / "index.md").write_text(written(found), encoding="utf-8")

@@ -186,7 +186,7 @@ def _swap(chance: random.Random, data: bytearray) -> None:
 FILE_DAMAGE: Final = (_flip, _flip, _flip_header, _flip_many, _zero, _scramble, _cut, _swap)
 _TABLES: Final = {
     "properties": "name", "tenants": "id", "documents": "id", "chunks": "id", "contents": "chunk", "numbered": "chunk",
-    "terms": "id", "blocks": "id", "vectors": "block", "words_data": "id", "words_docsize": "id",
+    "terms": "id", "blocks": "id", "vectors": "block", "segments": "id", "postings": "id",
     "sqlite_sequence": "name",
 }  # fmt: skip
 

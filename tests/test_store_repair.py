@@ -83,7 +83,7 @@ def assert_repaired(path: Path, report: RepairReport, usual: dict[str, Any]) -> 
 
 REBUILT = {  # nothing of this is lost: it is made again from the records
     "terms": "DELETE FROM terms",
-    "full text": "INSERT INTO words (words) VALUES ('delete-all')",
+    "full text": "DELETE FROM postings",
     "numbers of terms": "DELETE FROM numbered",
     "labels": "DELETE FROM labels",
     "counters": "UPDATE tenants SET chunks = 0, terms = 0",

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from spanwise.retrieval.function_words import FUNCTION_WORDS
 from spanwise.stores import StoreReader
-from spanwise.stores.values import Candidate, Statistics
+from spanwise.stores.values import Candidate, Statistics, WeightedTerms
 from spanwise.text.terms import QueryWord, query_words
 
 MOST_CHARACTERS: Final = 20_000
@@ -58,10 +58,20 @@ class Query:
         """The index of each word in the query."""
         return {word: position for position, word in enumerate(self.words)}
 
+    @cached_property
+    def positions_of(self) -> dict[str, tuple[int, ...]]:
+        """The indices of the words of each term."""
+        return {term: tuple(self.positions[word] for word in words) for term, words in self.by_term.items()}
+
+    @cached_property
+    def weight(self) -> float:
+        """The sum of the weights of its words."""
+        return sum(word.weight for word in self.words)
+
     @property
-    def terms(self) -> list[str]:
-        """All terms of all words, each once."""
-        return list(self.by_term)
+    def terms(self) -> WeightedTerms:
+        """All terms of all words, each once, with the weight of its words."""
+        return WeightedTerms({term: sum(word.weight for word in words) for term, words in self.by_term.items()})
 
     @property
     def distinctive(self) -> list[QueryWord]:
@@ -115,12 +125,12 @@ def bm25_parts(query: Query, candidate: Candidate) -> dict[str, float]:
     """Return what each word adds to a chunk's BM25; all terms of a word count as that word."""
     length = candidate.length / query.average_length if query.average_length else 1.0
     damping = _K1 * (1 - _B + _B * length)
-    times: dict[Word, int] = {}
+    words, times = query.words, dict[int, int]()
     for term, count in candidate.counts.items():
-        for word in query.by_term.get(term, ()):
-            times[word] = times.get(word, 0) + count
-    found = sorted(times.items(), key=lambda pair: query.positions[pair[0]])  # so that sums don't depend on the store
-    return {word.text: word.weight * count * (_K1 + 1) / (count + damping) for word, count in found if count}
+        for position in query.positions_of.get(term, ()):
+            times[position] = times.get(position, 0) + count
+    found = sorted(times.items())  # so that sums don't depend on the store
+    return {words[at].text: words[at].weight * count * (_K1 + 1) / (count + damping) for at, count in found if count}
 
 
 def bm25(query: Query, candidates: Sequence[Candidate]) -> dict[int, float]:
@@ -130,6 +140,5 @@ def bm25(query: Query, candidates: Sequence[Candidate]) -> dict[int, float]:
 
 def share_of(query: Query, terms: Iterable[str]) -> float:
     """Return the share of a query that is among some terms, by the weight of its words."""
-    total = sum(word.weight for word in query.words)
-    found = {word for term in terms for word in query.by_term.get(term, ())}
-    return sum(word.weight for word in query.words if word in found) / total if total and found else 0.0
+    found = {position for term in terms for position in query.positions_of.get(term, ())}
+    return sum(query.words[at].weight for at in sorted(found)) / query.weight if query.weight and found else 0.0

@@ -59,16 +59,18 @@ def _scored(
     terms = query.terms
     lexical = reader.lexical(terms, filters, max(_LEXICAL, most)) if terms else []
     candidates = {candidate.key: candidate for candidate in lexical}
+    lexical_scores = bm25(query, lexical)
     if vector is None:
-        return _Scores(candidates, {}, fused(bm25(query, lexical), {}, 0.0, WORDS_ALONE), None)
+        return _Scores(candidates, {}, fused(lexical_scores, {}, 0.0, WORDS_ALONE), None)
     cosines = dict(reader.nearest(vector, filters, max(_NEAREST, most)))
     cosines |= reader.cosines(vector, [key for key in candidates if key not in cosines])
     coverage = max((share_of(query, candidate.counts) for candidate in lexical), default=0.0)
-    trust = vector_trust(bm25(query, lexical), cosines, coverage) if weights.vector else WORDS_ALONE
+    trust = vector_trust(lexical_scores, cosines, coverage) if weights.vector else WORDS_ALONE
     others = [key for key in cosines if key not in candidates]
     if terms and others:
-        candidates |= {candidate.key: candidate for candidate in reader.counts(terms, others)}
-    lexical_scores = bm25(query, list(candidates.values()))
+        counted = reader.counts(terms, others)
+        candidates |= {candidate.key: candidate for candidate in counted}
+        lexical_scores |= bm25(query, counted)
     return _Scores(candidates, cosines, fused(lexical_scores, cosines, weights.vector, trust), trust.model)
 
 

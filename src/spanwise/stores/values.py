@@ -151,6 +151,18 @@ class Filters:
                 checked_text(name, getattr(self, name))
 
 
+class WeightedTerms(tuple[str, ...]):
+    """The terms of a query with what each counts: a store may choose candidates by it."""
+
+    weights: Mapping[str, float]
+
+    def __new__(cls, weights: Mapping[str, float]) -> WeightedTerms:
+        """Create the tuple of the terms that have a weight."""
+        created = super().__new__(cls, weights)
+        created.weights = weights
+        return created
+
+
 class Statistics(NamedTuple):
     """What BM25 needs to know of a tenant's searched chunks."""
 

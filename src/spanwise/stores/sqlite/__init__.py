@@ -15,7 +15,7 @@ from spanwise.errors import StoreError
 from spanwise.stores.sqlite.checksums import DamageError, rows_of
 from spanwise.stores.sqlite.locks import write_lock
 from spanwise.stores.sqlite.log import check_log
-from spanwise.stores.sqlite.pool import Matrices, Pool
+from spanwise.stores.sqlite.pool import Caches, Loaded, Pool
 from spanwise.stores.sqlite.reader import SqliteReader
 from spanwise.stores.sqlite.schema import connected, created, is_blank, is_older, store_errors
 from spanwise.stores.sqlite.tenants import all_tenants
@@ -33,7 +33,7 @@ class SqliteStore:
         """Open a file that is a store already."""
         self.path = path
         self._pool = Pool(path)
-        self._matrices = Matrices()
+        self._caches = Caches(Loaded(), Loaded())
         with self._pool.connection():  # a file that can't be read is reported at once
             pass
 
@@ -49,7 +49,7 @@ class SqliteStore:
 
     def reading(self, tenant: str) -> SqliteReader:
         """Return a reader of a tenant's documents."""
-        return SqliteReader(self._pool, self._matrices, checked_tenant(tenant))
+        return SqliteReader(self._pool, self._caches, checked_tenant(tenant))
 
     @contextmanager
     def writing(self, tenant: str, model: Model | None, wait: float = 10.0) -> Iterator[SqliteWriter]:

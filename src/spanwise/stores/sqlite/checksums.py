@@ -42,6 +42,8 @@ CHECKED: Final[Mapping[str, Checked]] = {
     "terms": Checked(_names("id tenant term"), _names("chunks keys")),
     "blocks": Checked(_names("id tenant changes living size keys documents")),
     "vectors": Checked(_names("block numbers")),
+    "segments": Checked(_names("id tenant changes living size last deleted")),
+    "postings": Checked(_names("id data")),
 }  # fmt: skip
 """A document's `source` is large and seldom read: its own checksum is a column."""
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from spanwise.errors import StoreFullError
-from spanwise.stores.sqlite.schema import connected, connected_alone, store_errors
+from spanwise.stores.sqlite.schema import StoreConnection, connected, connected_alone, store_errors
 
 if TYPE_CHECKING:
     from spanwise.stores.sqlite.tenants import Tenant
     from spanwise.stores.sqlite.vector_matrix import Matrix
+    from spanwise.stores.sqlite.word_index import WordIndex
+
+MOST_BYTES: Final = 2 << 30  # of vectors, and as many of the lists of chunks that full text needs
+
+
+class _Sized(Protocol):
+    @property
+    def bytes(self) -> int: ...
+
+
+Snapshot = TypeVar("Snapshot", bound=_Sized)
 
 
 class Pool:
@@ -21,17 +31,18 @@ class Pool:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._idle: list[sqlite3.Connection] = []
+        self._idle: list[StoreConnection] = []
         self._lock = threading.Lock()
         self._closed = False
         self._known: dict[tuple[str, int], int] = {}
         self._alone = _Alone(path)
 
-    def acquire(self) -> sqlite3.Connection:
+    def acquire(self) -> StoreConnection:
         """Return an idle connection, or a new one if all are in use; on a full disk a thread has only one."""
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
+        while idle := self._popped():
+            if idle.is_current():
+                return idle
+            idle.close()
         if self._alone.is_mine():
             return self._alone.acquire()
         try:
@@ -39,7 +50,11 @@ class Pool:
         except StoreFullError:
             return self._alone.acquire()
 
-    def release(self, connection: sqlite3.Connection) -> None:
+    def _popped(self) -> StoreConnection | None:
+        with self._lock:
+            return self._idle.pop() if self._idle else None
+
+    def release(self, connection: StoreConnection) -> None:
         """Return a connection to the pool, which ends its snapshot."""
         if connection is self._alone.connection:
             self._alone.release()
@@ -53,7 +68,7 @@ class Pool:
         connection.close()
 
     @contextmanager
-    def connection(self) -> Iterator[sqlite3.Connection]:
+    def connection(self) -> Iterator[StoreConnection]:
         """Yield a connection, and release it afterwards."""
         connection = self.acquire()
         try:
@@ -87,7 +102,7 @@ class _Alone:
     """The only connection to a store on a full disk: open while it is in use, and used by one thread at a time."""
 
     def __init__(self, path: str) -> None:
-        self.connection: sqlite3.Connection | None = None
+        self.connection: StoreConnection | None = None
         self._path = path
         self._turn = threading.RLock()
         self._thread: int | None = None
@@ -97,7 +112,7 @@ class _Alone:
         """Whether this thread uses it."""
         return self._thread == threading.get_ident()
 
-    def acquire(self) -> sqlite3.Connection:
+    def acquire(self) -> StoreConnection:
         """Wait for the turn of this thread, and return the connection."""
         self._turn.acquire()
         try:
@@ -119,22 +134,40 @@ class _Alone:
         self._turn.release()
 
 
-class Matrices:
-    """The vectors that this process has loaded; changes by other processes are loaded block by block."""
+class Loaded(Generic[Snapshot]):
+    """What this process has loaded of tenants; of changes by other processes only the new is loaded.
+
+    It holds the tenants that were asked for last: as many as fit, and always the last one.
+    """
 
     def __init__(self) -> None:
-        self._by_tenant: dict[int, Matrix] = {}
+        self._by_tenant: dict[int, tuple[int, Snapshot]] = {}
         self._lock = threading.Lock()
 
-    def get(self, connection: sqlite3.Connection, tenant: Tenant, dimension: int) -> Matrix:
-        """Return a tenant's vectors as of the connection's snapshot."""
-        from spanwise.stores.sqlite.vector_matrix import Matrix, refreshed
+    def get(self, tenant: Tenant, refresh: Callable[[Snapshot | None], Snapshot]) -> Snapshot:
+        """Return what is loaded of a tenant in its present state; `refresh` makes it of that of another state."""
+        with self._lock:
+            changes, known = self._by_tenant.pop(tenant.number, (-1, None))
+            if known is not None:
+                self._by_tenant[tenant.number] = changes, known  # the last one
+        if known is not None and changes == tenant.changes:
+            return known
+        new = refresh(known)
+        with self._lock:
+            self._by_tenant.pop(tenant.number, None)
+            self._by_tenant[tenant.number] = tenant.changes, new
+            self._forget(sum(one.bytes for _, one in self._by_tenant.values()) - MOST_BYTES)
+        return new
 
-        with self._lock:
-            cached = self._by_tenant.get(tenant.number) or Matrix()
-        if cached.changes == tenant.changes:
-            return cached
-        matrix = Matrix(tenant.changes, refreshed(connection, tenant, dimension, cached.blocks))
-        with self._lock:
-            self._by_tenant[tenant.number] = matrix
-        return matrix
+    def _forget(self, excess: int) -> None:
+        for number in list(self._by_tenant)[:-1]:
+            if excess <= 0:
+                return
+            excess -= self._by_tenant.pop(number)[1].bytes
+
+
+class Caches(NamedTuple):
+    """What the readers of a store have in memory."""
+
+    matrices: Loaded[Matrix]
+    words: Loaded[WordIndex]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.errors import StoreError
 from spanwise.stores.encoding import json_value
-from spanwise.stores.filter_rules import first_moment, last_moment, selective_terms
 from spanwise.stores.sqlite.absence import Absence
 from spanwise.stores.sqlite.checksums import DamageError, checked, checksum, columns_of, rows_of
-from spanwise.stores.sqlite.pool import Matrices, Pool
-from spanwise.stores.sqlite.schema import store_errors
+from spanwise.stores.sqlite.filtering import allowed_documents, batched, column, of_type
+from spanwise.stores.sqlite.pool import Caches, Pool
+from spanwise.stores.sqlite.schema import StoreConnection, store_errors
 from spanwise.stores.sqlite.tenants import Tenant, tenant_of
 from spanwise.stores.values import (
     Candidate,
@@ -24,6 +27,7 @@ from spanwise.stores.values import (
     Statistics,
     StoredChunk,
     StoredDocument,
+    WeightedTerms,
     possible_ids,
 )
 
@@ -32,18 +36,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from spanwise.stores.sqlite.vector_matrix import Matrix
+    from spanwise.stores.sqlite.word_index import WordIndex
 
-_AT_ONCE: Final = 500  # values in one statement; SQLite allows at least a thousand
-_LOOKED_AT: Final = 2_000  # nearest chunks that are searched for those of a type
+_LOOKED_AT: Final = 2_000  # best chunks that are searched for those of a type
+_POSTINGS: Final = 300_000  # that are read for a query, of all its terms, which takes some milliseconds
+_POSTINGS_SHARE: Final = 1.0  # of the tenant's chunks, if that is more
 
 
 class SqliteReader:
     """The documents of one tenant; inside a `with` block all results come from one snapshot."""
 
-    def __init__(self, pool: Pool, matrices: Matrices, tenant: str) -> None:
+    def __init__(self, pool: Pool, caches: Caches, tenant: str) -> None:
         """Create a reader of a tenant, which may have no documents."""
-        self._pool, self._matrices, self._tenant = pool, matrices, tenant
-        self._held: sqlite3.Connection | None = None
+        self._pool, self._caches, self._tenant = pool, caches, tenant
+        self._held: StoreConnection | None = None
 
     def __enter__(self) -> SqliteReader:
         """Open the snapshot."""
@@ -82,20 +88,15 @@ class SqliteReader:
         """Return the chunks that contain some of the terms, the most promising first."""
         with self._snapshot() as (connection, tenant):
             known = self._terms(connection, tenant, terms)
-            selected = selective_terms({term: row.chunks for term, row in known.items()}, tenant.chunks)
+            selected = _affordable(known, tenant.chunks)
             if not selected or limit <= 0:
                 return []
+            index = self._words(connection, tenant)
+            found = index.postings(connection, [term.number for term in selected])
             for term in selected:
-                self._check_full_text(connection, tenant, known[term])
-            self._absence(connection, tenant).of_filtered(filters)
-            query = " OR ".join(f'"{known[term].number}"' for term in selected)
-            source, values = _filtered(tenant.number, filters)
-            statement = (
-                f"SELECT words.rowid FROM words {source} AND words MATCH ? ORDER BY words.rank, words.rowid LIMIT ?"
-                if source
-                else "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rank, rowid LIMIT ?"
-            )
-            keys = [key for (key,) in connection.execute(statement, (*values, query, limit))]
+                self._check_postings(tenant, term, index.counted(found[term.number]))
+            best = partial(index.best, found, _weights(terms, known, tenant.chunks))
+            keys = [key for key, _ in self._filtered(connection, tenant, filters, limit, best)]
             return _counted(connection, tenant, known, keys)
 
     def nearest(self, vector: NDArray[np.float32], filters: Filters, limit: int) -> Keyed:
@@ -103,18 +104,23 @@ class SqliteReader:
         with self._snapshot() as (connection, tenant):
             if not tenant.number:
                 return []
-            matrix = self._matrix(connection, tenant, vector)
-            self._absence(connection, tenant).of_filtered(filters)
-            documents = _allowed(connection, tenant.number, filters)
-            if filters.chunk_type is None:
-                return matrix.nearest(vector, limit, documents)
-            near = matrix.nearest(vector, max(limit, _LOOKED_AT), documents)
-            found = _of_type(connection, tenant.number, near, filters.chunk_type)
-            if len(found) < limit and len(near) >= _LOOKED_AT:  # a rare type: all its chunks are compared
-                statement = "SELECT id FROM chunks WHERE tenant = ? AND chunk_type = ?"
-                keys = _column(connection, statement, (tenant.number, filters.chunk_type))
-                return matrix.nearest(vector, limit, documents, keys)
-            return found[:limit]
+            best = partial(self._matrix(connection, tenant, vector).nearest, vector)
+            return self._filtered(connection, tenant, filters, limit, best)
+
+    def _filtered(
+        self, connection: sqlite3.Connection, tenant: Tenant, filters: Filters, limit: int, best: Callable[..., Keyed]
+    ) -> Keyed:
+        """Return the best chunks that pass the filters; `best` takes a limit, documents and keys."""
+        self._absence(connection, tenant).of_filtered(filters)
+        documents = allowed_documents(connection, tenant.number, filters)
+        if filters.chunk_type is None:
+            return best(limit, documents)
+        likely = best(max(limit, _LOOKED_AT), documents)
+        found = of_type(connection, tenant.number, likely, filters.chunk_type)
+        if len(found) < limit and len(likely) >= _LOOKED_AT:  # a rare type: all its chunks are compared
+            statement = "SELECT id FROM chunks WHERE tenant = ? AND chunk_type = ?"
+            return best(limit, documents, column(connection, statement, (tenant.number, filters.chunk_type)))
+        return found[:limit]
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
         """Return the cosines of the given chunks; those without a vector are left out."""
@@ -128,7 +134,10 @@ class SqliteReader:
         if row and row[1] != str(len(vector)):
             hint = "ask with the embedder that made them: `spanwise store status` names it"
             raise StoreError(self._pool.path, f"holds vectors of {row[1]} numbers", value=len(vector), hint=hint)
-        return self._matrices.get(connection, tenant, len(vector))
+        return self._caches.matrices.get(tenant, partial(_matrix, connection, tenant, len(vector)))
+
+    def _words(self, connection: sqlite3.Connection, tenant: Tenant) -> WordIndex:
+        return self._caches.words.get(tenant, partial(_word_index, connection, tenant))
 
     def counts(self, terms: Sequence[str], keys: Sequence[int]) -> list[Candidate]:
         """Count the terms in the given chunks."""
@@ -139,7 +148,7 @@ class SqliteReader:
         """Return chunks by their keys, in the order of the keys."""
         with self._snapshot() as (connection, tenant):
             statement = f"{_CHUNKS} WHERE +chunks.tenant = ? AND chunks.id IN ({{}})"
-            found = {row[0]: row for row in _batched(connection, statement, (tenant.number,), keys)}
+            found = {row[0]: row for row in batched(connection, statement, (tenant.number,), keys)}
             _check_gone(connection, tenant.number, [key for key in keys if key not in found])
             return list(_stored_chunks(connection, tenant.number, [found[key] for key in keys if key in found]))
 
@@ -148,19 +157,15 @@ class SqliteReader:
         with self._snapshot() as (connection, tenant):
             wanted = [hash_bytes(name) for name in possible_ids(chunk_ids)]
             statement = f"{_CHUNKS} WHERE chunks.tenant = ? AND chunks.chunk_id IN ({{}})"
-            rows = {row[_ID_AT]: row for row in _batched(connection, statement, (tenant.number,), wanted)}
+            rows = {row[_ID_AT]: row for row in batched(connection, statement, (tenant.number,), wanted)}
             if missing := [name for name in wanted if name not in rows]:
                 self._absence(connection, tenant).of_chunks(missing)
             return list(_stored_chunks(connection, tenant.number, [rows[name] for name in wanted if name in rows]))
 
-    def _check_full_text(self, connection: sqlite3.Connection, tenant: Tenant, term: _Term) -> None:
-        """Raise if full text finds other chunks by a term than were written; once in a process for every state."""
-        if self._pool.is_known(("words", term.number), tenant.changes):
-            return
-        statement = "SELECT count(*), coalesce(sum(rowid), 0) FROM words WHERE words MATCH ?"
-        if connection.execute(statement, (f'"{term.number}"',)).fetchone() != (term.chunks, term.keys):
-            raise DamageError("full text finds other chunks than were written")
-        self._pool.know(("words", term.number), tenant.changes)
+    def _check_postings(self, tenant: Tenant, term: _Term, counted: tuple[int, int]) -> None:
+        """Raise if a term has other postings than were written."""
+        if counted != (term.chunks, term.keys):
+            raise DamageError(f"full text finds other chunks by term {term.number} than were written")
 
     def _absence(self, connection: sqlite3.Connection, tenant: Tenant) -> Absence:
         return Absence(self._pool, connection, tenant)
@@ -169,7 +174,7 @@ class SqliteReader:
         """Return what is known of terms; those in no chunk are left out."""
         statement = f"SELECT {columns_of('terms')} FROM terms WHERE tenant = ? AND term IN ({{}})"
         wanted = list(dict.fromkeys(terms))
-        rows = list(checked("terms", _batched(connection, statement, (tenant.number,), wanted)))
+        rows = list(checked("terms", batched(connection, statement, (tenant.number,), wanted)))
         if len(rows) < len(wanted):
             self._absence(connection, tenant).of_terms({*wanted}.difference(row[2] for row in rows))
         return {term: _Term(number, chunks, keys) for number, _, term, chunks, keys in rows if chunks > 0}
@@ -179,7 +184,7 @@ class SqliteReader:
         wanted = possible_ids(document_ids)
         with self._snapshot() as (connection, tenant):
             statement = f"{SOURCES} WHERE tenant = ? AND document_id IN ({{}})"
-            sources = [source_of(row) for row in _batched(connection, statement, (tenant.number,), wanted)]
+            sources = [source_of(row) for row in batched(connection, statement, (tenant.number,), wanted)]
             if len(sources) < len(wanted):
                 missing = set(wanted).difference(one.document_id for one in sources)
                 self._absence(connection, tenant).of_documents(missing)
@@ -234,21 +239,42 @@ def hash_hex(data: bytes | str) -> str:
     return data if isinstance(data, str) else data.hex()
 
 
-def _batched(
-    connection: sqlite3.Connection, statement: str, before: tuple[Any, ...], values: Sequence[Any]
-) -> Iterator[Any]:
-    """Run a statement for some values, not too many at once, and yield the rows."""
-    for at in range(0, len(values), _AT_ONCE):
-        part = values[at : at + _AT_ONCE]
-        yield from connection.execute(statement.format(",".join("?" * len(part))), (*before, *part)).fetchall()
-
-
 class _Term(NamedTuple):
     """A term of a tenant: its number, in how many chunks it is, and the sum of their keys."""
 
     number: int
     chunks: int
     keys: int
+
+
+def _affordable(known: Mapping[str, _Term], chunks: int) -> list[_Term]:
+    """Return the terms to select candidates by, the rarest first: those that would cost too much are left out."""
+    terms = sorted(known.values(), key=lambda term: (term.chunks, term.number))
+    together = accumulate(term.chunks for term in terms)
+    most = max(_POSTINGS, int(chunks * _POSTINGS_SHARE))
+    return [term for term, so_far in zip(terms, together, strict=True) if so_far <= most] or terms[:1]
+
+
+def _weights(terms: Sequence[str], known: Mapping[str, _Term], chunks: int) -> dict[int, float]:
+    """Return what each term counts, by its number: as the query says, else by its rarity."""
+    given = terms.weights if isinstance(terms, WeightedTerms) else {}
+    return {term.number: given.get(name, _weight(term.chunks, chunks)) for name, term in known.items()}
+
+
+def _weight(occurrences: int, chunks: int) -> float:
+    return math.log1p((chunks - occurrences + 0.5) / (occurrences + 0.5))
+
+
+def _matrix(connection: sqlite3.Connection, tenant: Tenant, dimension: int, before: Matrix | None) -> Matrix:
+    from spanwise.stores.sqlite.vector_matrix import Matrix, refreshed
+
+    return Matrix(refreshed(connection, tenant, dimension, before.blocks if before else {}))
+
+
+def _word_index(connection: sqlite3.Connection, tenant: Tenant, before: WordIndex | None) -> WordIndex:
+    from spanwise.stores.sqlite.word_index import WordIndex
+
+    return (before or WordIndex()).refreshed(connection, tenant)
 
 
 def _counted(
@@ -258,7 +284,7 @@ def _counted(
     import numpy as np
 
     statement = f"SELECT {columns_of('numbered')} FROM numbered WHERE tenant = ? AND chunk IN ({{}})"
-    found = checked("numbered", _batched(connection, statement, (tenant.number,), keys))
+    found = checked("numbered", batched(connection, statement, (tenant.number,), keys))
     rows = {key: numbers for key, _, numbers in found}
     present = [key for key in keys if key in rows]
     if len(present) < len(keys):
@@ -279,14 +305,14 @@ def _counted(
 def _check_gone(connection: sqlite3.Connection, tenant: int, keys: Sequence[int]) -> None:
     """Raise if one of these chunks, which aren't there, has left its terms."""
     statement = "SELECT chunk FROM numbered WHERE tenant = ? AND chunk IN ({})"
-    for (key,) in _batched(connection, statement, (tenant,), keys):
+    for (key,) in batched(connection, statement, (tenant,), keys):
         raise DamageError(f"chunk {key} is missing")
 
 
 def _check_wordless(connection: sqlite3.Connection, tenant: int, keys: Sequence[int]) -> None:
     """Raise if one of these chunks should have terms."""
     statement = "SELECT id FROM chunks WHERE +tenant = ? AND length > 0 AND id IN ({})"
-    for (key,) in _batched(connection, statement, (tenant,), keys):
+    for (key,) in batched(connection, statement, (tenant,), keys):
         raise DamageError(f"the terms of chunk {key} are missing")
 
 
@@ -295,7 +321,7 @@ def _stored_chunks(connection: sqlite3.Connection, tenant: int, rows: Sequence[A
     contents = list(checked("contents", (row[_CHUNK_WIDTH:] for row in rows)))
     wanted = list(dict.fromkeys(row[2] for row in chunks))
     statement = f"{SOURCES} WHERE +tenant = ? AND id IN ({{}})"
-    sources = {row[1]: source_of(row) for row in _batched(connection, statement, (tenant,), wanted)}
+    sources = {row[1]: source_of(row) for row in batched(connection, statement, (tenant,), wanted)}
     for (key, _, document, position, *_), (_, text_before, record) in zip(chunks, contents, strict=True):
         if document not in sources:
             raise DamageError(f"the document of chunk {key} is missing")
@@ -322,53 +348,3 @@ def source_of(row: Sequence[Any]) -> StoredDocument:
     return StoredDocument(
         document_id, fingerprint, values["metadata"], values["language"], addresses, targets, location
     )
-
-
-def _conditions(tenant: int, filters: Filters) -> tuple[list[str], list[Any]]:
-    """Return the filters on documents as SQL conditions, and their values."""
-    pairs: list[tuple[str, Any]] = [
-        ("space_key = ?", filters.space),
-        ("file_path GLOB ?", None if filters.path is None else filters.path.replace("[", "[[]")),
-        ("updated_at >= ?", None if filters.since is None else first_moment(filters.since)),
-        ("updated_at <= ?", None if filters.until is None else last_moment(filters.until)),
-        ("source_type = ?", filters.source_type),
-    ]
-    given = [pair for pair in pairs if pair[1] is not None]
-    conditions, values = [condition for condition, _ in given], [value for _, value in given]
-    for label in filters.labels:
-        conditions.append("documents.id IN (SELECT document FROM labels WHERE tenant = ? AND label = ?)")
-        values += [tenant, label]
-    return conditions, values
-
-
-def _filtered(tenant: int, filters: Filters) -> tuple[str, list[Any]]:
-    """Return the joins and conditions of the filters, starting from `words`; empty without filters."""
-    conditions, values = _conditions(tenant, filters)
-    joined = "CROSS JOIN chunks ON chunks.id = words.rowid"
-    if conditions:
-        joined += " CROSS JOIN documents ON documents.id = chunks.document"
-    if filters.chunk_type is not None:
-        conditions.append("chunk_type = ?")
-        values.append(filters.chunk_type)
-    return (f"{joined} WHERE {' AND '.join(conditions)}", values) if conditions else ("", [])
-
-
-def _allowed(connection: sqlite3.Connection, tenant: int, filters: Filters) -> NDArray[np.int64] | None:
-    """Return the documents that pass the filters; None for all."""
-    conditions, values = _conditions(tenant, filters)
-    if not conditions:
-        return None
-    statement = f"SELECT id FROM documents WHERE tenant = ? AND {' AND '.join(conditions)}"
-    return _column(connection, statement, (tenant, *values))
-
-
-def _of_type(connection: sqlite3.Connection, tenant: int, near: Keyed, kind: str) -> list[tuple[int, float]]:
-    statement = "SELECT id FROM chunks WHERE +tenant = ? AND +chunk_type = ? AND id IN ({})"
-    matching = {key for (key,) in _batched(connection, statement, (tenant, kind), [key for key, _ in near])}
-    return [pair for pair in near if pair[0] in matching]
-
-
-def _column(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> NDArray[np.int64]:
-    import numpy as np
-
-    return np.fromiter((row[0] for row in connection.execute(statement, values)), dtype=np.int64)

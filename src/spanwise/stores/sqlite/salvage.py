@@ -206,7 +206,7 @@ class DamagedFile:
         self._copy = f"{self.path}.reading"
         self.is_copy = False
         try:
-            self.connection = opened_to_salvage(path)
+            self.connection: sqlite3.Connection = opened_to_salvage(path)
         except sqlite3.Error as error:
             if not is_damage(error):
                 raise

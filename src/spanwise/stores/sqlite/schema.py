@@ -13,7 +13,7 @@ from urllib.parse import quote
 from spanwise.errors import StoreError, StoreFullError
 from spanwise.stores.sqlite import tables
 from spanwise.stores.sqlite.checksums import CHECKED, DamageError, checksum, columns_of
-from spanwise.stores.sqlite.tables import create_tables, migrate_tables, run_script
+from spanwise.stores.sqlite.tables import create_tables, migrate_tables, read_tables
 
 APPLICATION: Final = 0x53704E57
 PAGE: Final = 8_192
@@ -44,6 +44,21 @@ FULL: Final = frozenset(
     }
 )  # fmt: skip
 """The errors of a disk that takes nothing more."""
+
+
+class StoreConnection(sqlite3.Connection):
+    """A connection to a store."""
+
+    read_as: int | None = None
+    """Of a store of an older version: the state of the file that its segments were made of."""
+
+    def is_current(self) -> bool:
+        """Whether what it sees is in the file."""
+        return self.read_as is None or self.read_as == self.data_version()
+
+    def data_version(self) -> int:
+        """Return a number that changes with every commit of another connection."""
+        return int(self.execute("PRAGMA data_version").fetchone()[0])
 
 
 @contextmanager
@@ -78,7 +93,7 @@ def is_damage(error: sqlite3.Error) -> bool:
     return code not in FULL and (code & 0xFF not in _REASONS or code & 0xFF == sqlite3.SQLITE_NOTADB)
 
 
-def connected(path: str, *, write: bool) -> sqlite3.Connection:
+def connected(path: str, *, write: bool) -> StoreConnection:
     """Open an existing store and check it; `path` is never created here."""
     check_file(path)
     with store_errors(path):
@@ -91,7 +106,7 @@ def connected(path: str, *, write: bool) -> sqlite3.Connection:
             return _checked(path, "ro&immutable=1", write=False)  # for folders where SQLite may not write
 
 
-def connected_alone(path: str) -> sqlite3.Connection:
+def connected_alone(path: str) -> StoreConnection:
     """Open a store for reading without `-shm`, for which a full disk has no room; meanwhile nobody else can open it."""
     with store_errors(path):
         return _checked(path, "rw", write=False, alone=True)
@@ -102,7 +117,7 @@ def _has_log(path: str) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
-def _checked(path: str, mode: str, *, write: bool, alone: bool = False) -> sqlite3.Connection:
+def _checked(path: str, mode: str, *, write: bool, alone: bool = False) -> StoreConnection:
     connection = _opened(path, mode)
     try:
         if alone:
@@ -117,7 +132,7 @@ def _checked(path: str, mode: str, *, write: bool, alone: bool = False) -> sqlit
     return connection
 
 
-def created(path: str) -> sqlite3.Connection:
+def created(path: str) -> StoreConnection:
     """Create a store; if another process was faster, open that one."""
     with store_errors(path):
         return _checked(path, "rwc", write=True)
@@ -134,7 +149,7 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.execute("COMMIT")
 
 
-def opened_to_salvage(path: str) -> sqlite3.Connection:
+def opened_to_salvage(path: str) -> StoreConnection:
     """Open a store of which anything may be damaged; raise sqlite3.Error if its tables aren't known."""
     connection = _opened(path, "rw")
     try:
@@ -181,7 +196,7 @@ def is_older(path: str) -> bool:
         )
 
 
-def check(connection: sqlite3.Connection, path: str, *, write: bool) -> None:
+def check(connection: StoreConnection, path: str, *, write: bool) -> None:
     """Raise StoreError if this is no store or a newer one; an older one is migrated, or only read as it is."""
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -199,10 +214,18 @@ def check(connection: sqlite3.Connection, path: str, *, write: bool) -> None:
     if write:
         _migrate(connection)
     elif version in tables.READABLE:
-        run_script(connection, tables.READABLE[version])
+        _read_older(connection, version)
     else:
         rule = f"was written by an older Spanwise (its schema is {version}, this one's is {tables.VERSION})"
         raise StoreError(path, rule, hint="run `spanwise index` on it once: that brings it up to date")
+
+
+def _read_older(connection: StoreConnection, version: int) -> None:
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("BEGIN")
+    read_tables(connection, version)
+    connection.read_as = connection.data_version()
+    connection.execute("COMMIT")
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
@@ -238,9 +261,9 @@ def check_file(path: str) -> None:
         raise StoreError(path, "is empty", hint="name another file")
 
 
-def _opened(path: str, mode: str) -> sqlite3.Connection:
+def _opened(path: str, mode: str) -> StoreConnection:
     address = f"file:{quote(str(Path(path).absolute()))}?mode={mode}"
-    connection = sqlite3.connect(
+    connection = StoreConnection(
         address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
     )
     connection.create_function("checksum", -1, checksum, deterministic=True)

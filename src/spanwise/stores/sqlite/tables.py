@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from spanwise.stores.sqlite.checksums import CHECKED, checksum, expression, inserting, sealed
+from spanwise.stores.sqlite.segments import index_words
 
-VERSION: Final = 2
+VERSION: Final = 3
 
-TABLES: Final = """
+_TABLES: Final = """
 CREATE TABLE properties (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE tenants (
     id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
@@ -54,8 +55,6 @@ CREATE TABLE terms (
     keys INTEGER NOT NULL, checksum INTEGER NOT NULL,
     UNIQUE (tenant, term)
 );
-CREATE VIRTUAL TABLE words USING fts5 (numbers, content='', tokenize='ascii');
-CREATE VIRTUAL TABLE known_words USING fts5vocab (words, row);
 CREATE TABLE blocks (
     id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, changes INTEGER NOT NULL, living INTEGER NOT NULL,
     size INTEGER NOT NULL, keys BLOB NOT NULL, documents BLOB NOT NULL, checksum INTEGER NOT NULL
@@ -63,10 +62,24 @@ CREATE TABLE blocks (
 CREATE INDEX blocks_of_tenants ON blocks (tenant);
 CREATE TABLE vectors (block INTEGER PRIMARY KEY, numbers BLOB NOT NULL, checksum INTEGER NOT NULL);
 """
-"""`numbered` holds the terms of a chunk as numbers of four bytes: to count terms, and to delete them from `words`.
 
-`terms` holds for each term in how many chunks it is, and the sum of their keys: SQLite's full text has no checksums of
-ours, and a result of it is compared with these.
+_SEGMENTS: Final = """
+CREATE TABLE segments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, changes INTEGER NOT NULL, living INTEGER NOT NULL,
+    size INTEGER NOT NULL, last INTEGER NOT NULL, deleted BLOB NOT NULL, checksum INTEGER NOT NULL
+);
+CREATE INDEX segments_of_tenants ON segments (tenant, last);
+CREATE TABLE postings (id INTEGER PRIMARY KEY, data BLOB NOT NULL, checksum INTEGER NOT NULL);
+"""
+
+TABLES: Final = _TABLES + _SEGMENTS
+"""`numbered` holds the terms of a chunk as numbers of four bytes, to count terms.
+
+`terms` holds for each term in how many chunks it is, and the sum of their keys: the postings of a term are compared
+with these before they are used, so that a lost page is found.
+
+`segments` and `postings` hold for each term the chunks that it is in, by segments of up to 65,536 chunks, in pages of
+some thousand postings; the first page of a segment lists its chunks.
 
 `blocks` and `vectors` hold about a thousand vectors a row: a search reads them together, and each only once.
 
@@ -93,29 +106,40 @@ _NEW_IN_2: Final[Mapping[str, Mapping[str, str]]] = {
 """The columns that version 2 added to those of version 1 besides the checksums, and what they hold."""
 
 
+_CHECKED_IN_2: Final = tuple(table for table in CHECKED if table not in ("segments", "postings"))
+
+
 def _to_2() -> Iterator[str]:
-    for table in CHECKED:
+    for table in _CHECKED_IN_2:
         new = _NEW_IN_2.get(table, {})
         yield from (f"ALTER TABLE {table} ADD COLUMN {name} INTEGER NOT NULL DEFAULT 0" for name in (*new, "checksum"))
         yield from (f"UPDATE {table} SET {name} = {value}" for name, value in new.items())
         yield f"UPDATE {table} SET checksum = {expression(table)}"
 
 
-MIGRATIONS: dict[int, str] = {1: ";".join(_to_2())}
-"""The statements that bring a store of a version to the next one."""
+_TO_3: Final = f"DROP TABLE known_words; DROP TABLE words; {_SEGMENTS}"
+"""Versions 1 and 2 had the full text of SQLite."""
+
+MIGRATIONS: dict[int, str] = {1: ";".join(_to_2()), 2: _TO_3}
+"""The statements that bring a store of a version to the next one; then segments are made if there were none."""
 
 
 def _read_1() -> Iterator[str]:
-    for table in CHECKED:
+    for table in _CHECKED_IN_2:
         new = "".join(f", {value} AS {name}" for name, value in _NEW_IN_2.get(table, {}).items())
         rows = f"SELECT {table}.*{new} FROM main.{table} AS {table}"
         yield f"CREATE TEMP VIEW {table} AS SELECT *, {expression(table)} AS checksum FROM ({rows})"
 
 
-READABLE: dict[int, str] = {1: ";".join(_read_1())}
+_READ_2: Final = _SEGMENTS.replace("CREATE TABLE", "CREATE TEMP TABLE").replace("AUTOINCREMENT", "")
+
+READABLE: dict[int, str] = {
+    1: ";".join([*_read_1(), _READ_2.replace("INDEX ", "INDEX temp.")]),
+    2: _READ_2.replace("INDEX ", "INDEX temp."),
+}
 """The statements with which a reader sees a store of an older version as one of this version, without changing it.
 
-Its rows have no checksums: only what contradicts itself is found.
+Rows of version 1 have no checksums: only what contradicts itself is found. Segments are made in memory.
 """
 
 
@@ -129,7 +153,15 @@ def migrate_tables(connection: sqlite3.Connection, version: int) -> None:
     """Bring the tables of an older version up to date, inside a transaction."""
     for step in range(version, VERSION):
         run_script(connection, MIGRATIONS[step])
+    if version < VERSION:
+        index_words(connection)
     seal_schema(connection)
+
+
+def read_tables(connection: sqlite3.Connection, version: int) -> None:
+    """Let a connection see the tables of an older version as those of this one, without changing them."""
+    run_script(connection, READABLE[version])
+    index_words(connection)
 
 
 def seal_schema(connection: sqlite3.Connection) -> None:

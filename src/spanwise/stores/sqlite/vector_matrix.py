@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from spanwise.stores.sqlite.tenants import Tenant
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_BYTES_PER_ROW: Final = 50  # of keys, documents and lengths
 
 
 class VectorBlock(NamedTuple):
@@ -30,11 +33,15 @@ class VectorBlock(NamedTuple):
 class Matrix:
     """A snapshot of the vectors of one tenant."""
 
-    def __init__(self, changes: int = -1, blocks: dict[int, VectorBlock] | None = None) -> None:
-        """Create a matrix from blocks by their numbers; `changes` identifies the snapshot."""
-        self.changes = changes
-        self.blocks = blocks or {}
+    def __init__(self, blocks: dict[int, VectorBlock]) -> None:
+        """Create a matrix from blocks by their numbers."""
+        self.blocks = blocks
         self._all = list(self.blocks.values())
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        return sum(block.numbers.nbytes + _BYTES_PER_ROW * len(block.keys) for block in self._all)
 
     @cached_property
     def _keys(self) -> NDArray[np.int64]:
@@ -47,6 +54,14 @@ class Matrix:
     @cached_property
     def _lengths(self) -> NDArray[np.float32]:
         return np.concatenate([block.lengths for block in self._all])
+
+    @cached_property
+    def _inverse(self) -> NDArray[np.float32]:
+        return np.reciprocal(self._lengths)
+
+    @cached_property
+    def _alive(self) -> NDArray[np.bool_]:
+        return self._keys > 0
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
@@ -73,19 +88,17 @@ class Matrix:
         if not self._all or limit <= 0:
             return []
         query = quantized(vector)
-        scores = np.concatenate([products(query, block.numbers) for block in self._all])
-        scores /= self._lengths * _length(query)
-        allowed = self._keys > 0
+        scores = np.empty(len(self._keys), dtype=np.float32)
+        for start, block in zip(self._starts.tolist(), self._all, strict=False):
+            scores[start : start + len(block.keys)] = products(query, block.numbers)
+        scores *= self._inverse
+        scores /= _length(query)
+        allowed = self._alive
         if documents is not None:
-            members = _membership(documents)
-            allowed &= members[np.minimum(self._documents, len(members) - 1)]
+            allowed = allowed & members_of(documents, self._documents)
         if among is not None:
-            allowed &= np.isin(self._keys, among)
-        scores[~allowed] = -np.inf
-        count = min(limit, int(allowed.sum()))
-        best = np.argpartition(-scores, count - 1)[:count] if 0 < count < len(scores) else np.flatnonzero(allowed)
-        best = best[np.lexsort((self._keys[best], -scores[best]))]
-        return list(zip(self._keys[best].tolist(), scores[best].tolist(), strict=True))
+            allowed = allowed & np.isin(self._keys, among)
+        return best_of(scores, self._keys, allowed, limit)
 
     def cosines(self, vector: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
         """Return the cosines of the given keys; those without a vector are left out."""
@@ -110,11 +123,27 @@ def _length(query: NDArray[np.int8]) -> float:
     return float(np.linalg.norm(query.astype(np.float32))) or 1.0
 
 
-def _membership(documents: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return a table of whether each number is among the documents; the last entry is for all beyond it."""
-    members = np.zeros(int(documents.max(initial=0)) + 2, dtype=bool)
-    members[documents] = True
-    return members
+def members_of(chosen: NDArray[np.int64], documents: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each of some documents whether it is among the chosen ones."""
+    table = np.zeros(int(chosen.max(initial=0)) + 2, dtype=bool)  # the last entry is for all beyond it
+    table[chosen] = True
+    return table[np.minimum(documents, len(table) - 1)]
+
+
+def best_of(
+    scores: NDArray[np.float32], keys: NDArray[np.int64], allowed: NDArray[np.bool_], limit: int
+) -> list[tuple[int, float]]:
+    """Return the keys of the highest scores that are allowed, the highest first; of equals those that come first."""
+    rows = np.flatnonzero(allowed)
+    count = min(limit, len(rows))
+    if count <= 0:
+        return []
+    values = scores if len(rows) == len(scores) else scores[rows]
+    least = np.partition(values, len(values) - count)[len(values) - count]
+    above = np.flatnonzero(values > least)
+    best = rows[np.concatenate([above, np.flatnonzero(values == least)[: count - len(above)]])]
+    best = best[np.lexsort((keys[best], -scores[best]))]
+    return list(zip(keys[best].tolist(), scores[best].tolist(), strict=True))
 
 
 def refreshed(

@@ -17,6 +17,7 @@ from spanwise.stores.filter_rules import moment
 from spanwise.stores.sqlite import tables
 from spanwise.stores.sqlite.checksums import CHECKED, DamageError, columns_of, is_sound, rows_of
 from spanwise.stores.sqlite.reader import SOURCES, hash_hex, source_of
+from spanwise.stores.sqlite.segments import PAGES, SegmentState, read_segment, states_of
 from spanwise.stores.sqlite.vector_blocks import is_key, unpacked_keys
 from spanwise.stores.values import Entry, StoredDocument, record_hash
 
@@ -36,12 +37,6 @@ _MUST_BE_EMPTY: Final = {
     "document {} has another number of chunks than it says": (
         "SELECT document_id FROM documents WHERE chunks <> (SELECT count(*) FROM chunks WHERE document = documents.id)"
     ),
-    "chunk {} can't be found by its words": (
-        "SELECT id FROM chunks WHERE length > 0 AND id NOT IN (SELECT id FROM words_docsize)"
-    ),
-    "full text knows chunk {}, which isn't there": (
-        "SELECT id FROM words_docsize WHERE id NOT IN (SELECT id FROM chunks WHERE length > 0)"
-    ),
     "tenant {} has another number of chunks or words than it says": (
         "SELECT name FROM tenants WHERE (chunks, terms) <> "
         "(SELECT count(*), coalesce(sum(length), 0) FROM chunks WHERE tenant = tenants.id AND length > 0)"
@@ -60,7 +55,14 @@ _MUST_BE_EMPTY: Final = {
     "words of {} belong to no chunk": "SELECT chunk FROM numbered WHERE chunk NOT IN (SELECT id FROM chunks)",
     "vectors {} have no numbers": "SELECT id FROM blocks WHERE id NOT IN (SELECT block FROM vectors)",
     "numbers {} belong to no vectors": "SELECT block FROM vectors WHERE block NOT IN (SELECT id FROM blocks)",
-    "full text has a setting {} that was not written": "SELECT k FROM words_config WHERE k <> 'version'",
+    "tenant {} has another number of chunks in full text than it says": (
+        "SELECT name FROM tenants WHERE chunks <> "
+        "(SELECT coalesce(sum(living), 0) FROM segments WHERE tenant = tenants.id)"
+    ),
+    "segment {} belongs to no tenant": "SELECT id FROM segments WHERE tenant NOT IN (SELECT id FROM tenants)",
+    "postings {} belong to no segment": (
+        f"SELECT id FROM postings WHERE id / {PAGES} NOT IN (SELECT id FROM segments)"
+    ),
 }
 
 Found = Iterator[str]
@@ -117,7 +119,8 @@ def _wrong_relations(connection: sqlite3.Connection) -> Found:
 def _wrong_keys(connection: sqlite3.Connection) -> Found:
     """Compare the highest keys that were given with those that are there."""
     given = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
-    for table in ("tenants", "documents", "chunks", "blocks"):
+    counting = connection.execute("SELECT name FROM main.sqlite_master WHERE sql LIKE '%AUTOINCREMENT%'").fetchall()
+    for (table,) in counting:
         (highest,) = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()
         if not is_key(given.get(table, 0)) or not is_key(highest) or given.get(table, 0) < highest:
             yield f"keys of {table} would be used again, or are used up"
@@ -169,58 +172,48 @@ def _wrong_contents(connection: sqlite3.Connection) -> Found:
 
 
 def _wrong_terms(connection: sqlite3.Connection) -> Found:
-    """Compare each term in the table of terms, and as full text finds it, with the chunks."""
+    """Compare each term in the table of terms with the chunks."""
     chunks: Counter[int] = Counter()
-    occurrences: Counter[int] = Counter()
     keys: defaultdict[int, int] = defaultdict(int)
     for key, data in connection.execute("SELECT chunk, numbers FROM numbered"):
-        numbers = struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
-        occurrences.update(numbers)
-        different = set(numbers)
+        different = set(struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4]))
         chunks.update(different)
         for number in different:
             keys[number] += key
     stated = {row[0]: row[3:5] for row in connection.execute("SELECT id, 0, 0, chunks, keys FROM terms")}
-    found = {term: (doc, cnt) for term, doc, cnt in connection.execute("SELECT term, doc, cnt FROM known_words")}
     for number in islice((number for number in chunks if number not in stated), _MOST):
         yield f"term {number} is missing"
-    for number, (stated_chunks, stated_keys) in stated.items():
-        counted = found.pop(str(number), (0, 0))
-        if (stated_chunks, stated_keys) != (chunks[number], keys[number]):
-            yield f"term {number} stands in {chunks[number]} chunks, not {stated_chunks}"
-        elif counted != (chunks[number], occurrences[number]):
-            yield f"full text finds term {number} in {counted[0]} chunks, not {chunks[number]}"
-        elif chunks[number] and _looked_up(connection, number) != (chunks[number], keys[number]):
-            yield f"full text finds other chunks by term {number} than were written"
-    yield from (f"full text knows term {term}, which isn't there" for term in islice(found, _MOST))
+    for number, counts in stated.items():
+        if counts != (chunks[number], keys[number]):
+            yield f"term {number} stands in {chunks[number]} chunks, not {counts[0]}"
 
 
-def _looked_up(connection: sqlite3.Connection, number: int) -> tuple[int, int]:
-    statement = "SELECT count(*), coalesce(sum(rowid), 0) FROM words WHERE words MATCH ?"
-    found: tuple[int, int] = connection.execute(statement, (f'"{number}"',)).fetchone()
-    return found
+def _wrong_postings(connection: sqlite3.Connection) -> Found:
+    """Compare the segments of each tenant with the terms of its chunks."""
+    for (tenant,) in connection.execute("SELECT id FROM tenants").fetchall():
+        for state in states_of(connection, tenant):
+            yield from _guarded(partial(_wrong_segment, state), connection)
 
 
-def _wrong_lengths(connection: sqlite3.Connection) -> Found:
-    """Compare the lengths by which full text orders what it finds with those of the chunks."""
-    total = rows = 0
-    for key, length, data in connection.execute(
-        "SELECT chunks.id, length, sz FROM chunks JOIN words_docsize USING (id)"
-    ):
-        rows, total = rows + 1, total + length
-        if data != _varint(length):
-            yield f"full text takes chunk {key} for longer or shorter than it is"
-    (averages,) = connection.execute("SELECT block FROM words_data WHERE id = 1").fetchone() or (None,)
-    if averages not in ((_varint(rows) + _varint(total)), b"" if not rows else None):
-        yield "full text counts other chunks or words than there are"
+def _wrong_segment(state: SegmentState, connection: sqlite3.Connection) -> Found:
+    import numpy as np
 
+    from spanwise.stores.sqlite.postings import segment_of
 
-def _varint(number: int) -> bytes:
-    """Return a number as SQLite writes it: seven bits a byte, the highest first."""
-    data = [number & 0x7F]
-    while number := number >> 7:
-        data.append(number & 0x7F | 0x80)
-    return bytes(reversed(data))
+    stored = read_segment(connection, state)
+    keys = stored.chunks.keys.tolist()
+    statement = (
+        "SELECT chunk, document, numbers FROM numbered JOIN chunks ON chunks.id = chunk "
+        "WHERE numbered.tenant = ? AND chunk BETWEEN ? AND ? ORDER BY chunk"
+    )
+    rows = connection.execute(statement, (state.tenant, min(keys, default=0), state.last)).fetchall()
+    if [row[0] for row in rows] != keys or len(keys) != state.living:
+        yield f"segment {state.number} has other chunks than there are"
+        return
+    right = segment_of(*zip(*rows, strict=True)) if rows else stored
+    pairs: Any = zip((*stored.chunks, *stored.postings), (*right.chunks, *right.postings), strict=True)
+    if not all(np.array_equal(one, other) for one, other in pairs):
+        yield f"segment {state.number} has other terms than its chunks"
 
 
 def _wrong_vectors(connection: sqlite3.Connection) -> Found:
@@ -247,5 +240,5 @@ def _wrong_vectors(connection: sqlite3.Connection) -> Found:
 
 _CHECKS: Final = (
     _wrong_file, _wrong_rows, _wrong_relations, _wrong_keys, _wrong_sources, _wrong_contents, _wrong_terms,
-    _wrong_lengths, _wrong_vectors,
+    _wrong_postings, _wrong_vectors,
 )  # fmt: skip

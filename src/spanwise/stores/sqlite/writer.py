@@ -20,6 +20,7 @@ from spanwise.stores.sqlite.checksums import DamageError, adding, checksum, inse
 from spanwise.stores.sqlite.log import empty_log
 from spanwise.stores.sqlite.reader import hash_bytes, hash_hex, known_documents
 from spanwise.stores.sqlite.schema import store_errors
+from spanwise.stores.sqlite.segments import WordRow, add_words, delete_words
 from spanwise.stores.sqlite.tenants import Tenant, tenant_of
 from spanwise.stores.sqlite.vector_blocks import VectorRow, delete_rows, living_rows, next_key, write_vectors
 from spanwise.stores.values import (
@@ -121,6 +122,8 @@ class SqliteWriter:
     def _reset(self) -> None:
         self._frequency_changes: Counter[int] = Counter()  # by term: chunks added less deleted
         self._key_changes: defaultdict[int, int] = defaultdict(int)  # by term: their keys
+        self._added_words: list[WordRow] = []
+        self._deleted_words: list[int] = []
         self._added_rows: list[VectorRow] = []
         self._deleted_rows: dict[int, list[int]] = {}
         self._chunks = self._length = self._documents = self._vocabulary = 0
@@ -178,8 +181,7 @@ class SqliteWriter:
         if numbers:
             data = struct.pack(f"<{len(numbers)}I", *numbers)
             self._connection.execute(_INSERT_NUMBERS, sealed("numbered", key, tenant, data))
-            text = " ".join(map(str, numbers))
-            self._connection.execute("INSERT INTO words (rowid, numbers) VALUES (?, ?)", (key, text))
+            self._added_words.append(WordRow(key, document, data))
             self._count(key, numbers, 1)
         if entry.vector is not None:
             self._added_rows.append(VectorRow(key, document, self._checked(entry.vector)))
@@ -204,11 +206,9 @@ class SqliteWriter:
             words = next(rows_of(self._connection, "numbered", "WHERE chunk = ?", (key,)), None)
             if (words is not None) != (row[4] > 0):
                 raise DamageError(f"the terms of chunk {key} are missing")
-            if words is not None:  # the index deletes a chunk only if given the same terms as on insertion
-                numbers = struct.unpack(f"<{len(words[2]) // 4}I", words[2])
-                deletion = "INSERT INTO words (words, rowid, numbers) VALUES ('delete', ?, ?)"
-                self._connection.execute(deletion, (key, " ".join(map(str, numbers))))
-                self._count(key, numbers, -1)
+            if words is not None:
+                self._deleted_words.append(key)
+                self._count(key, struct.unpack(f"<{len(words[2]) // 4}I", words[2]), -1)
             if row[-1] is not None:
                 self._deleted_rows.setdefault(row[-1], []).append(key)
             self._connection.execute("DELETE FROM contents WHERE chunk = ?", (key,))
@@ -268,6 +268,10 @@ class SqliteWriter:
         counting = self._connection.executemany(_COUNT_TERM, counts)
         if counts and counting.rowcount != len(counts):
             raise DamageError(f"{len(counts) - counting.rowcount:,} terms are missing")
+        if self._deleted_words:
+            delete_words(self._connection, tenant, self._deleted_words)
+        if self._added_words:
+            add_words(self._connection, tenant, self._added_words)
         deleted = sum(len(keys) for keys in self._deleted_rows.values())
         rest = delete_rows(self._connection, self._deleted_rows)
         write_vectors(self._connection, tenant, [*rest, *self._added_rows])

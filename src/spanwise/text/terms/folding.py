@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 # Invisible and not typed: soft hyphens, zero-width spaces and joiners, variation selectors, byte order marks.
@@ -20,6 +21,7 @@ _MARKS_IN_A_ROW: Final = 30
 _LONG_MARKS: Final = re.compile(rf"[^\x00-\x7f\w\s]{{{_MARKS_IN_A_ROW},}}")
 
 _RUN: Final = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]+")
+_MOST_KNOWN: Final = 20_000  # characters of which it is remembered how they are normalized
 _HANGUL_INSIDE: Final = range(0x1160, 0x1200)  # vowels and finals, which form one syllable with the character before
 
 
@@ -85,6 +87,9 @@ def _without_long_marks(text: str) -> Iterator[str]:
 def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """Yield the ranges that are normalized separately: a character with the marks that follow it; ASCII in runs."""
     joining = {character for character in set(text) if _joins(character)}
+    if not joining:
+        yield from _changing_apart(text)
+        return
     start = 0
     for run in _RUN.finditer(text):
         first, end = run.span()
@@ -103,6 +108,26 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
+def _changing_apart(text: str) -> Iterator[tuple[int, int]]:
+    """Yield each character that changes alone, and the runs between them; no character may combine with another."""
+    changing = sorted(character for character in set(text) if not _stays(character))
+    start = 0
+    for found in re.finditer(f"[{re.escape(''.join(changing))}]", text) if changing else ():
+        if start < found.start():
+            yield start, found.start()
+        start = found.end()
+        yield found.span()
+    if start < len(text):
+        yield start, len(text)
+
+
+@lru_cache(_MOST_KNOWN)
+def _stays(character: str) -> bool:
+    """Whether a character is normalized to itself."""
+    return normalized(character) == character
+
+
+@lru_cache(_MOST_KNOWN)
 def _joins(character: str) -> bool:
     """Whether a character may combine with the one before it."""
     if character.isascii():
