@@ -18,6 +18,7 @@ PyObject *exact_tokens(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 PyObject *hints(PyObject *module, PyObject *text);
 PyObject *is_text(PyObject *module, PyObject *words);
 PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *kept_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *line_starts(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *misplaced(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *plain_words(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
@@ -28,6 +29,7 @@ PyObject *tokens_between(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *visible_range(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *visible_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *without_hidden(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *words_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 /* Every argument that may be changed while Python code runs (an `__index__`, an iterator, a finalizer) is copied into
@@ -64,6 +66,45 @@ int add_range(Ranges *ranges, Py_ssize_t start, Py_ssize_t end);
 /* Return the parts of a list or table from ranges in characters; the last row of a table extends to its end. */
 PyObject *items_of(PyObject *text, Ranges *ranges, PyTypeObject *shape);
 PyObject *rows_of(PyObject *text, const Ranges *ranges, Py_ssize_t end, PyTypeObject *shape);
+
+/* The bytes of a text, and their positions in characters. */
+typedef struct {
+    const char *bytes;
+    Py_ssize_t length; /* in bytes */
+    Py_ssize_t *known; /* the character position of every 64th byte; NULL for ASCII */
+} Characters;
+
+int know_characters(Characters *characters, PyObject *text);
+Py_ssize_t character_at(const Characters *characters, Py_ssize_t place);
+
+/* An event of the Markdown parser with what it says; all objects are owned, and NULL where there is none. */
+typedef struct {
+    PyObject *name, *said;
+    PyObject *tag, *more; /* of what starts: its name and attributes */
+    Py_ssize_t start, end;
+} Event;
+
+int open_event(Py_ssize_t length, PyObject *pair, Event *event);
+void release_event(Event *event);
+/* Whether a string is a word. */
+int is_word(PyObject *name, const char *word, Py_ssize_t length);
+#define IS(name, word) is_word(name, word, (Py_ssize_t)sizeof(word) - 1)
+
+/* Collects what a page shows of a text from one event after the other; all zeros after `release_kept`. */
+typedef struct {
+    const Characters *text;
+    Ranges ranges;
+    PyObject *changed, *tags;
+    char *ordered; /* the lists that are open, and whether each has numbers */
+    Py_ssize_t depth, room;
+    int in_code;
+    Py_ssize_t reached; /* the end of the last cell */
+} Kept;
+
+int begin_kept(Kept *kept, const Characters *text);
+int take_kept(Kept *kept, const Event *event);
+PyObject *found_kept(const Kept *kept);
+void release_kept(Kept *kept);
 
 /* The character positions where the tokens of a text end: 32-bit integers at any address. */
 typedef struct {

@@ -52,7 +52,7 @@ PyObject *misplaced(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_
     return PyLong_FromSsize_t(reached < length ? size : -1);
 }
 
-static int is_word(int letter) {
+static int is_of_name(int letter) {
     return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z') ||
            letter == '-';
 }
@@ -69,8 +69,8 @@ static int begun_by(int letter, int before, int after) {
     switch (letter) {
     case '[': return after == '[' ? WIKI : after == '!' ? BOX : 0;
     case '%': return after == '%' && before == '\n' ? COMMENT : 0;
-    case '#': return is_word(after) || after == '_' || after == '/' || after > 127 ? TAG : 0;
-    case '^': return is_word(after) ? NAME : 0;
+    case '#': return is_of_name(after) || after == '_' || after == '/' || after > 127 ? TAG : 0;
+    case '^': return is_of_name(after) ? NAME : 0;
     case '<': return after == 'f' || after == 'F' ? FIGURE : 0;
     default: return 0;
     }

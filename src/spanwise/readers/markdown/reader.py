@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spanwise.documents.document import Block, Link, Part
-from spanwise.native import FoundLink, Range, hints, walk
+from spanwise.native import FoundLink, Kept, Range, hints, walk
 from spanwise.readers.builder import (
     FIGURE_TAG,
     Builder,
@@ -49,7 +49,8 @@ def read_markdown(text: str) -> ReadResult:
     builder = Builder(text)
     extras = add_markdown(builder, text)
     blocks = annotated(extras.prose, builder.blocks) if extras.marked or extras.callouts_hinted else builder.blocks
-    return ReadResult(text, tuple(blocks), found_in(text, blocks, extras), link_starts=tuple(extras.link_starts))
+    found = found_in(text, blocks, extras)
+    return ReadResult(text, tuple(blocks), found, link_starts=tuple(extras.link_starts), kept=extras.kept)
 
 
 def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, An
 class Extras(NamedTuple):
     """What was found besides blocks: links, their positions, and the text with code blanked if it is `marked`.
 
-    With `callouts_hinted` there may be callouts.
+    With `callouts_hinted` there may be callouts. `kept` is what a page shows, if the text was parsed as pages do it.
     """
 
     links: list[Link]
@@ -77,6 +78,7 @@ class Extras(NamedTuple):
     prose: str
     marked: bool
     callouts_hinted: bool = True
+    kept: Kept | None = None
 
 
 def add_markdown(builder: Builder, text: str, *, at_start: bool = True) -> Extras:
@@ -88,7 +90,7 @@ def add_markdown(builder: Builder, text: str, *, at_start: bool = True) -> Extra
     comments = _comments(text, body_start) if commented else []
     marked = (tags_hinted or ids_hinted) and may_hold_marks(text)
     parsed = _blanked(text, comments)
-    rows, links, codes, tags = _walked(parsed, body_start, wiki=wiki, tagged=figured, coded=marked)
+    rows, links, codes, tags, kept = _walked(parsed, body_start, wiki=wiki, tagged=figured, coded=marked)
     blocks = [_titled(parsed, row) if row.level and not _PLAIN_TITLE.fullmatch(row.title) else row for row in rows]
     if figured:
         blocks = with_figures(text, blocks, _figures(text, blocks, tags))
@@ -98,7 +100,8 @@ def add_markdown(builder: Builder, text: str, *, at_start: bool = True) -> Extra
     if not (callouts_hinted or ids_hinted):  # then only the sign of a tag in code, or right after it, matters
         codes = [span for span in codes if "#" in text[span[0] : span[1] + 1]]
     prose = _blanked(text, sorted(codes))
-    return Extras([link for link, _ in named], [start for _, start in named], prose, marked, callouts_hinted)
+    kept = kept if parsed is text else None
+    return Extras([link for link, _ in named], [start for _, start in named], prose, marked, callouts_hinted, kept)
 
 
 def _comments(text: str, body_start: int) -> list[tuple[int, int]]:
@@ -139,10 +142,14 @@ def _with_comments(blocks: list[FoundBlock], comments: list[tuple[int, int]]) ->
 
 def _walked(
     text: str, body_start: int, *, wiki: bool, tagged: bool = False, coded: bool = False
-) -> tuple[list[FoundBlock], list[FoundLink], list[Range], list[Range]]:
-    """Parse a text with front matter up to `body_start`, and return its blocks, links, code and tags."""
+) -> tuple[list[FoundBlock], list[FoundLink], list[Range], list[Range], Kept | None]:
+    """Parse a text with front matter up to `body_start`, and return its blocks, links, code and tags.
+
+    What a page shows is returned too where the parser would find no other front matter than the reader.
+    """
     parsed, events = _parsed(text, body_start, wiki=wiki)
-    return walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text)
+    keeps = parsed is text and (bool(body_start) or not (text.startswith("---") or "\n---" in text))
+    return walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text, keeps)
 
 
 def _titled(text: str, heading: FoundBlock) -> FoundBlock:
