@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
@@ -63,12 +63,25 @@ class ChunkingTask:
 
     @cached_property
     def _template(self) -> Template:
-        return Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
+        template = Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
+        template.count_at_once({(): None} | {block[3]: None for block in self.document.blocks if block[0] == "heading"})
+        return template
+
+    @property
+    def prefixes(self) -> Mapping[tuple[str, ...], tuple[str, int]] | None:
+        """What is known to stand before the chunks under some headings, with its tokens; None without a template."""
+        return None if self.no_prefix else self._template.known
 
     @cached_property
     def plain(self) -> PlainText:
         """The document as a page shows it."""
         return plain_text_of(self.document)
+
+    @cached_property
+    def shown(self) -> TokenMap | None:
+        """The tokens of the document as a page shows it; None where its chunks have to be counted by themselves."""
+        text = self.plain.shown
+        return None if text is None or self.tokens.tokenizer.seam is None else self.tokens.of(text)
 
     def within(self, limit: int) -> ChunkingTask:
         """Return the same task under another limit."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from spanwise.text.cuts import grapheme_break, word_break
-from spanwise.text.tokens import FullTokenizer
+from spanwise.text.tokens import FullTokenizer, counted_lines
 
 _ALL: Final = 1 << 30  # headings of a path
+_SIMPLE: Final = re.compile(r"[^\s/][^\n]*\n\Z")  # counts the same after another line
 _LONGEST_TOKEN: Final = 16  # characters; longer tokens are runs of one character
 
 
 class Template:
-    """The prefixes of one document's chunks; chunks under the same headings share one, which is counted once."""
+    """The prefixes of one document's chunks; chunks under the same headings share one, which is counted once.
+
+    `known` has the prefixes that were counted so far, with their tokens.
+    """
 
     def __init__(self, options: Any, title: str | None, tokenizer: FullTokenizer, limit: int) -> None:
         """Store what the prefixes depend on."""
@@ -26,14 +31,27 @@ class Template:
         if self._name == "tags":  # a strategy without options for its tags gets both
             self._title = self._title if getattr(options, "include_page_tag", True) else ""
             self._levels = self._levels if getattr(options, "include_section_tag", True) else 0
-        self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
+        self.known: dict[tuple[str, ...], tuple[str, int]] = {}
         self._counted: dict[str, int] = {}
+
+    def count_at_once(self, paths: Iterable[tuple[str, ...]]) -> None:
+        """Count the prefixes of many paths in one pass: those that are a line, and surely need no shortening."""
+        if self._name not in {"breadcrumb", "path"}:
+            return
+        title = " ".join(self._title.split())
+        lines = {path: _written(self._name, title, path[max(len(path) - self._levels, 0) :]) for path in paths}
+        simple = {path: line for path, line in lines.items() if _SIMPLE.match(line) and len(line) < self._longest}
+        counts = counted_lines(list(simple.values()), self._tokenizer)
+        for (path, line), count in zip(simple.items(), counts or (), strict=bool(counts)):
+            if count <= self._half // 2:  # parts of it may have more tokens than the whole, but not twice as many
+                self.known[path] = line, count
+                self._counted[line] = count
 
     def prefix(self, path: tuple[str, ...]) -> tuple[str, int]:
         """Return the prefix of a chunk under these headings, and its tokens."""
-        if path not in self._prefixes:
-            self._prefixes[path] = self._fitted(path)
-        return self._prefixes[path]
+        if path not in self.known:
+            self.known[path] = self._fitted(path)
+        return self.known[path]
 
     def tokens(self, prefix: str) -> int:
         """Return the tokens of a prefix, counted once."""

@@ -8,6 +8,7 @@ static PyMethodDef functions[] = {
     {"hints", hints, METH_O, NULL},
     {"is_text", is_text, METH_O, NULL},
     {"items", (PyCFunction)(void (*)(void))items, METH_FASTCALL, NULL},
+    {"mark_hints", mark_hints, METH_O, NULL},
     {"misplaced", (PyCFunction)(void (*)(void))misplaced, METH_FASTCALL, NULL},
     {"plain_words", (PyCFunction)(void (*)(void))plain_words, METH_FASTCALL, NULL},
     {"token_ends", (PyCFunction)(void (*)(void))token_ends, METH_FASTCALL, NULL},

@@ -20,6 +20,7 @@ PyObject *is_text(PyObject *module, PyObject *words);
 PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *kept_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *line_starts(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *mark_hints(PyObject *module, PyObject *text);
 PyObject *misplaced(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *plain_words(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *plans_at_sight(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
@@ -130,7 +131,20 @@ int open_ends(PyObject *given, Ends *ends);
 Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position);
 Py_ssize_t ended_next(const Ends *ends, Cursor *cursor, Py_ssize_t position);
 Text text_of(PyObject *text);
+/* Whether a token always begins between two characters. */
+int is_seam(Py_UCS4 before, Py_UCS4 after);
 /* Count a span, and a joiner after it (NULL for none, never empty); -1 if it would need encoding, -2 for an error. */
 Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner);
+
+/* What is removed from a text, and where the shown text goes on after it: three arrays of 64-bit integers. */
+typedef struct {
+    Py_buffer starts, ends, places;
+    Py_ssize_t size;
+} Places;
+
+int open_places(PyObject *const *given, Places *places);
+void close_places(Places *places);
+/* Return the place of a position in the shown text; -1 inside a range that is shown as another text. */
+Py_ssize_t place_of(const Places *places, Py_ssize_t position);
 
 #endif

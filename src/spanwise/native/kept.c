@@ -167,16 +167,29 @@ static int keep_number(Kept *kept, Py_ssize_t start) {
 
 /* ---- HTML ---- */
 
-/* Whether HTML is left to the caller: it holds references, other characters than ASCII, or hides its text. */
-static int is_odd(const char *tags, Py_ssize_t length) {
-    int is_ascii = 1, has_tags = 0;
-    for (Py_ssize_t place = 0; place < length; place++) {
-        char sign = tags[place], next = place + 1 < length ? tags[place + 1] : 0;
-        if (sign == '&' || (sign == '<' && (next == 's' || next == 'S' || next == 't' || next == 'T'))) return 1;
-        is_ascii &= !(sign & 0x80);
-        has_tags |= sign == '<';
+/* Whether a name is that of an element that hides its text. */
+static int is_hiding(const char *name, Py_ssize_t length) {
+    static const char *const known[] = {"script", "style", "template"};
+    for (int number = 0; number < 3; number++) {
+        Py_ssize_t place = 0;
+        while (place < length && known[number][place] && Py_TOLOWER(name[place]) == known[number][place]) place++;
+        if (place == length && !known[number][place]) return 1;
     }
-    return has_tags && !is_ascii;
+    return 0;
+}
+
+/* Whether HTML is left to the caller: it may hold references, odd names of elements, or an element that hides its text. */
+static int is_odd(const char *tags, Py_ssize_t length) {
+    for (Py_ssize_t place = 0; place < length; place++) {
+        if (tags[place] == '&') return 1;
+        if (tags[place] != '<') continue;
+        Py_ssize_t start = place + 1 < length && tags[place + 1] == '/' ? place + 2 : place + 1, end = start;
+        while (end < length && (Py_ISALNUM(tags[end]) || tags[end] == '_')) end++;
+        if (end < length && tags[end] & 0x80) return 1;
+        if (start == place + 1 && is_hiding(tags + start, end - start)) return 1;
+        place = end - 1;
+    }
+    return 0;
 }
 
 /* Return the end of the comment or tag that begins at `place`; 0 if none does. */

@@ -16,7 +16,7 @@ _HIDDEN: Final = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _BREAK: Final = re.compile(r"<br\b", re.IGNORECASE)
-_ODD: Final = re.compile(r"&|<[sStT]")
+_ODD: Final = re.compile(r"&|</?\w*[^\x00-\x7F]|<(?:script|style|template)\b", re.ASCII | re.IGNORECASE)
 _NUMBER: Final = re.compile(rb"\d{1,9}[.)]")
 
 
@@ -24,8 +24,8 @@ def kept_ranges(text: str, events: Iterable[tuple[Any, Any]]) -> Kept:
     """Return what a page shows of a text, by the events of the parser.
 
     Ranges are pairs of 64-bit integers: a start and an end in bytes, or the complement of the end for code. A range
-    that is shown as another text is listed with it as well. HTML is left to the caller, with its start, where it holds
-    references, other characters than ASCII, or an element that may hide its text.
+    that is shown as another text is listed with it as well. HTML is left to the caller, with its start, where it may hold
+    references, names of elements that aren't ASCII, or an element that hides its text.
     """
     collector = Collector(text)
     for event, where in events:
@@ -62,7 +62,7 @@ class Collector:
         elif name == "Code":
             self._code(start, end, "\\|" not in value)
         elif name in {"Html", "InlineHtml"}:
-            if (not value.isascii() and "<" in value) or _ODD.search(value):
+            if _ODD.search(value):
                 self._tags.append((start, value))
             else:
                 shown, changed = html_ranges(value, start)

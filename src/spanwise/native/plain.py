@@ -20,5 +20,6 @@ from spanwise.native.shown import plain_words as plain_words
 from spanwise.native.shown import words_of as words_of
 from spanwise.native.texts import hints as hints
 from spanwise.native.texts import is_text as is_text
+from spanwise.native.texts import mark_hints as mark_hints
 from spanwise.native.texts import misplaced as misplaced
 from spanwise.native.tokens import token_ends as token_ends

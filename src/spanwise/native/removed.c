@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FARTHEST (PY_SSIZE_T_MAX / 4)
+
 /* What is removed, and what is shown instead; NULL for nothing. */
 typedef struct {
     Py_ssize_t start, end;
@@ -178,7 +180,7 @@ static int take(Work *work, const Removed *one) {
 /* Put everything that is removed in order, without what begins inside another. */
 static int merge(Work *work) {
     Py_ssize_t mark = 0, other = 0;
-    qsort(work->others.at, (size_t)work->others.size, sizeof(Removed), by_text);
+    if (work->others.size) qsort(work->others.at, (size_t)work->others.size, sizeof(Removed), by_text);
     while (mark < work->marks.size || other < work->others.size) {
         int first = other == work->others.size ||
                     (mark < work->marks.size && by_text(work->marks.at + mark, work->others.at + other) <= 0);
@@ -261,6 +263,56 @@ static PyObject *results(const Work *work) {
     PyObject *found = failed ? NULL : PyTuple_Pack(5, made[0], made[1], made[2], made[3], made[4]);
     for (int place = 0; place < 5; place++) Py_XDECREF(made[place]);
     return found;
+}
+
+/* ---- places ---- */
+
+static int open_numbers(PyObject *given, Py_buffer *buffer) {
+    if (PyObject_GetBuffer(given, buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT) < 0) return -1;
+    if (buffer->itemsize == 8 && buffer->format && strchr("ql", buffer->format[0]) && !buffer->format[1]) return 0;
+    PyBuffer_Release(buffer);
+    PyErr_SetString(PyExc_TypeError, "places are 64-bit integers");
+    return -1;
+}
+
+int open_places(PyObject *const *given, Places *places) {
+    if (open_numbers(given[0], &places->starts) < 0) return -1;
+    if (open_numbers(given[1], &places->ends) == 0) {
+        if (open_numbers(given[2], &places->places) == 0) {
+            places->size = places->starts.len / 8;
+            if (places->ends.len / 8 == places->size && places->places.len / 8 == places->size) return 0;
+            PyErr_SetString(PyExc_ValueError, "there are as many starts as ends and places");
+            PyBuffer_Release(&places->places);
+        }
+        PyBuffer_Release(&places->ends);
+    }
+    PyBuffer_Release(&places->starts);
+    return -1;
+}
+
+void close_places(Places *places) {
+    PyBuffer_Release(&places->starts);
+    PyBuffer_Release(&places->ends);
+    PyBuffer_Release(&places->places);
+}
+
+static Py_ssize_t number_at(const Py_buffer *buffer, Py_ssize_t place) {
+    int64_t number;
+    memcpy(&number, (const char *)buffer->buf + place * 8, 8);
+    return number < 0 || number > FARTHEST ? FARTHEST : (Py_ssize_t)number; /* so that no sum overflows */
+}
+
+Py_ssize_t place_of(const Places *places, Py_ssize_t position) {
+    Py_ssize_t low = 0, high = places->size;
+    while (low < high) {
+        Py_ssize_t middle = low + (high - low) / 2;
+        if (number_at(&places->ends, middle) <= position) low = middle + 1;
+        else high = middle;
+    }
+    Py_ssize_t before = low ? number_at(&places->places, low - 1) - number_at(&places->ends, low - 1) : 0;
+    if (low == places->size || number_at(&places->starts, low) >= position) return before + position;
+    before += number_at(&places->starts, low);
+    return before == number_at(&places->places, low) ? before : -1;
 }
 
 /* without_hidden(text, kept, changed, marks) -> (shown or None, starts, ends, places, instead_of) */

@@ -147,7 +147,7 @@ static int is_punctuation(Py_UCS4 sign) {
 }
 
 /* SEAM of seams.py, without a regular expression. */
-static int is_seam(Py_UCS4 before, Py_UCS4 after) {
+int is_seam(Py_UCS4 before, Py_UCS4 after) {
     if (after == ' ') return !Py_UNICODE_ISSPACE(before);
     if (before == '\n') return after != '/' && !Py_UNICODE_ISSPACE(after);
     return Py_UNICODE_ISALNUM(before) && (Py_UNICODE_ISSPACE(after) || is_punctuation(after));

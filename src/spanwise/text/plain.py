@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from spanwise.documents.document import Document
-from spanwise.native import Kept, html_ranges, kept_ranges, without_hidden
+from spanwise.native import Kept, html_ranges, kept_ranges, mark_hints, without_hidden
 from spanwise.text.visible import markdown_options
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ _NOTE_MARKS: Final = re.compile(
     r"|(?P<box>(?<=> )\[!\w[\w -]*\][+-]?[ \t]*)|^[ \t]{0,3}#{1,6}[ \t][^\n]*?(?P<anchor>[ \t]*\{#[^{}`\n]*\})[ \t]*$",
     re.MULTILINE,
 )
-_HINTS: Final = ("==", "^", "[!", "{#")
 _PLAIN: Final = "_plain_text"  # where a document keeps it
 _KEPT: Final = "_kept_ranges"  # where it keeps what it is made of
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
@@ -155,24 +154,24 @@ def _note_marks(text: str) -> Iterator[tuple[int, int, int, int]]:
 
     Each is the range of the whole, and the part of it that is removed.
     """
-    for low, high in [(0, len(text))] if text.count("%%") > 1 else _hinted_lines(text):
+    for low, high in _hinted_lines(text):
         for match in _NOTE_MARKS.finditer(text, low, high):
             for name, value in match.groupdict().items():
                 if value is not None:
                     yield *match.span(), *match.span(name)
 
 
-def _hinted_lines(text: str) -> Sequence[tuple[int, int]]:
-    """Return the lines that may hold a mark; only comments can reach over several."""
-    found = set[tuple[int, int]]()
-    for hint in _HINTS:
-        at = text.find(hint)
-        while at >= 0:
-            end = text.find("\n", at)
+def _hinted_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines that may hold a mark; or the whole text, because comments can reach over several lines."""
+    hints, end = mark_hints(text), -1
+    if sum(text.startswith("%%", at) for at in hints) > 1:
+        yield 0, len(text)
+        return
+    for at in hints:
+        if at > end:
+            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
             end = len(text) if end < 0 else end
-            found.add((text.rfind("\n", 0, at) + 1, end))
-            at = text.find(hint, end)
-    return sorted(found)
+            yield start, end
 
 
 def _kept(text: str) -> Kept:
