@@ -232,11 +232,9 @@ def _counts(task: ChunkingTask, prefix: str, pieces: tuple[Piece, ...]) -> tuple
 
 def _exact_shown(task: ChunkingTask, prefix: str, places: list[tuple[int, int, str]]) -> int | None:
     """Count what a page shows of some ranges under a prefix by its map; None where that isn't exact, or is nothing."""
-    tokens, seam = task.shown, task.tokens.tokenizer.seam
+    tokens = task.shown
     spans = task.plain.spans(places) if tokens else None
-    if not spans or tokens is None or seam is None:
-        return None
-    if prefix and not seam.match(prefix[-1] + tokens.text[spans[0][0]]):
+    if not spans or not tokens or (prefix and not tokens.begins_after(prefix, spans[0][0])):
         return None
     count = tokens.exact_sum([(start, end) for start, end, _ in spans], [joiner for _, _, joiner in spans])
     return None if count is None else task.added + count + (task.prefix_tokens(prefix) if prefix else 0)
@@ -244,8 +242,8 @@ def _exact_shown(task: ChunkingTask, prefix: str, places: list[tuple[int, int, s
 
 def _exact(task: ChunkingTask, prefix: str, pieces: tuple[Piece, ...]) -> int:
     """Count what the embedder gets; where that is one range of the document, the map already knows most of it."""
-    text, seam = task.text, task.tokens.tokenizer.seam
-    if prefix and seam and seam.match(prefix[-1] + text[pieces[0].start]):  # no token reaches over the joint
+    text = task.text
+    if prefix and task.tokens.begins_after(prefix, pieces[0].start):  # no token reaches over the joint
         return task.prefix_tokens(prefix) + _exact(task, "", pieces)
     if not prefix:
         if len(pieces) == 1:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.template import Template
-from spanwise.documents.document import LEFT_OUT_KINDS, Document, is_described_by_next
+from spanwise.documents.document import LEFT_OUT_KINDS, Document, describing_block, is_described_by_next
 from spanwise.errors import OptionError
 from spanwise.native import LARGEST
 from spanwise.text.cuts import trimmed
@@ -64,7 +64,8 @@ class ChunkingTask:
     @cached_property
     def _template(self) -> Template:
         template = Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
-        template.count_at_once({(): None} | {block[3]: None for block in self.document.blocks if block[0] == "heading"})
+        paths = [(), *{block[3]: None for block in self.document.blocks if block[0] == "heading"}]
+        template.count_at_once([path for path in paths if path or self.document.metadata.title])
         return template
 
     @property
@@ -137,7 +138,7 @@ class ChunkingTask:
         if self.no_prefix:
             return "", 0
         if not self.described_by_first:
-            block = self._described[block] if last is None else min(self._described[block], last)
+            block = self._described[block] if last is None else describing_block(self.document.blocks, block, last)
         return self._template.prefix(self.document.blocks[block].headings_path)
 
     @cached_property

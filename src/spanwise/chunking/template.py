@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from spanwise.text.cuts import grapheme_break, word_break
 from spanwise.text.tokens import FullTokenizer, counted_lines
 
 _ALL: Final = 1 << 30  # headings of a path
-_SIMPLE: Final = re.compile(r"[^\s/][^\n]*\n\Z")  # counts the same after another line
 _LONGEST_TOKEN: Final = 16  # characters; longer tokens are runs of one character
 
 
@@ -34,16 +32,16 @@ class Template:
         self.known: dict[tuple[str, ...], tuple[str, int]] = {}
         self._counted: dict[str, int] = {}
 
-    def count_at_once(self, paths: Iterable[tuple[str, ...]]) -> None:
-        """Count the prefixes of many paths in one pass: those that are a line, and surely need no shortening."""
+    def count_at_once(self, paths: Sequence[tuple[str, ...]]) -> None:
+        """Count the prefixes of many paths in one pass, if they are lines; keep those that surely aren't shortened."""
         if self._name not in {"breadcrumb", "path"}:
             return
-        title = " ".join(self._title.split())
-        lines = {path: _written(self._name, title, path[max(len(path) - self._levels, 0) :]) for path in paths}
-        simple = {path: line for path, line in lines.items() if _SIMPLE.match(line) and len(line) < self._longest}
-        counts = counted_lines(list(simple.values()), self._tokenizer)
-        for (path, line), count in zip(simple.items(), counts or (), strict=bool(counts)):
-            if count <= self._half // 2:  # parts of it may have more tokens than the whole, but not twice as many
+        title, levels, half = " ".join(self._title.split()), self._levels, self._half // 2
+        lines = [_written(self._name, title, path[-levels:]) for path in paths]
+        if max(map(len, lines), default=0) > self._longest:
+            return
+        for path, line, count in zip(paths, lines, counted_lines(lines, self._tokenizer), strict=False):
+            if count <= half:  # a part may have more tokens than the whole, but not twice as many
                 self.known[path] = line, count
                 self._counted[line] = count
 
@@ -95,8 +93,9 @@ def _shortened(title: str, length: int) -> str:
 
 def _written(template: str, title: str, headings: Sequence[str]) -> str:
     if template in {"breadcrumb", "path"}:
-        names = [name for name in (title, *headings) if name]
-        names = names[1:] if len(names) > 1 and names[0] == names[1] else names  # a title is often the first heading
+        names = [*filter(None, headings)]
+        if title and title != (names[0] if names else None):  # a title is often the first heading
+            names.insert(0, title)
         return " > ".join(names) + "\n" if names else ""
     lines = [f"[PAGE] {title}"] if title else []
     lines += [f"[SECTION] {' > '.join(headings)}"] if headings else []

@@ -8,6 +8,7 @@ from spanwise.native.events import is_only_comments as is_only_comments
 from spanwise.native.kept import Kept as Kept
 from spanwise.native.kept import html_ranges as html_ranges
 from spanwise.native.parts import Range as Range
+from spanwise.native.seams import FARTHEST as FARTHEST
 from spanwise.native.seams import LARGEST as LARGEST
 from spanwise.native.seams import NEAR as NEAR
 from spanwise.native.seams import NEARBY as NEARBY

@@ -131,8 +131,8 @@ int open_ends(PyObject *given, Ends *ends);
 Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position);
 Py_ssize_t ended_next(const Ends *ends, Cursor *cursor, Py_ssize_t position);
 Text text_of(PyObject *text);
-/* Whether a token always begins between two characters. */
-int is_seam(Py_UCS4 before, Py_UCS4 after);
+/* Whether a token always begins at a place in a text that stands after a character. */
+int begins_after(Py_UCS4 before, const Text *text, Py_ssize_t place);
 /* Count a span, and a joiner after it (NULL for none, never empty); -1 if it would need encoding, -2 for an error. */
 Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner);
 

@@ -178,23 +178,36 @@ static int is_hiding(const char *name, Py_ssize_t length) {
     return 0;
 }
 
-/* Whether HTML is left to the caller: it may hold references, odd names of elements, or an element that hides its text. */
+static Py_ssize_t word_end(const char *tags, Py_ssize_t length, Py_ssize_t place) {
+    while (place < length && (Py_ISALNUM(tags[place]) || tags[place] == '_')) place++;
+    return place;
+}
+
+/* Whether HTML is left to the caller: it may hold odd names of elements or references, or an element that hides its text. */
 static int is_odd(const char *tags, Py_ssize_t length) {
     for (Py_ssize_t place = 0; place < length; place++) {
-        if (tags[place] == '&') return 1;
-        if (tags[place] != '<') continue;
-        Py_ssize_t start = place + 1 < length && tags[place + 1] == '/' ? place + 2 : place + 1, end = start;
-        while (end < length && (Py_ISALNUM(tags[end]) || tags[end] == '_')) end++;
+        if (tags[place] != '<' && tags[place] != '&') continue;
+        char sign = tags[place] == '<' ? '/' : '#';
+        Py_ssize_t start = place + 1 < length && tags[place + 1] == sign ? place + 2 : place + 1;
+        Py_ssize_t end = word_end(tags, length, start);
         if (end < length && tags[end] & 0x80) return 1;
-        if (start == place + 1 && is_hiding(tags + start, end - start)) return 1;
+        if (tags[place] == '<' && start == place + 1 && is_hiding(tags + start, end - start)) return 1;
         place = end - 1;
     }
     return 0;
 }
 
-/* Return the end of the comment or tag that begins at `place`; 0 if none does. */
+/* Return the end of the reference that begins at `place`; 0 if none does. */
+static Py_ssize_t reference_end(const char *tags, Py_ssize_t length, Py_ssize_t place) {
+    Py_ssize_t start = place + 1 < length && tags[place + 1] == '#' ? place + 2 : place + 1;
+    Py_ssize_t end = word_end(tags, length, start);
+    return end > start && end - start <= 32 && end < length && tags[end] == ';' ? end + 1 : 0;
+}
+
+/* Return the end of the reference, comment or tag that begins at `place`; 0 if none does. */
 static Py_ssize_t hidden_end(const char *tags, Py_ssize_t length, Py_ssize_t place) {
     Py_ssize_t end = place + 1;
+    if (tags[place] == '&') return reference_end(tags, length, place);
     if (length - place >= 4 && memcmp(tags + place, "<!--", 4) == 0) {
         for (end = place + 4; end + 3 <= length; end++)
             if (memcmp(tags + end, "-->", 3) == 0) return end + 3;
@@ -210,19 +223,26 @@ static int is_break(const char *tag) {
     return (tag[1] == 'b' || tag[1] == 'B') && (tag[2] == 'r' || tag[2] == 'R') && !Py_ISALNUM(tag[3]) && tag[3] != '_';
 }
 
+/* Keep a reference, which the caller knows the character of. */
+static int keep_reference(Kept *kept, Py_ssize_t start, const char *reference, Py_ssize_t length) {
+    if (keep(kept, start, start + length) < 0) return -1;
+    return append(kept->tags, Py_BuildValue("(nns#)", start, start + length, reference, length));
+}
+
 /* Keep the text between tags, and a space for a line break. */
 static int keep_html(Kept *kept, const Event *event) {
     Py_ssize_t length, start = event->start, at = 0, place = 0, end;
     const char *tags = PyUnicode_AsUTF8AndSize(event->said, &length);
     if (!tags) return -1;
-    if (is_odd(tags, length)) return append(kept->tags, Py_BuildValue("(nO)", start, event->said));
+    if (is_odd(tags, length)) return append(kept->tags, Py_BuildValue("(nnO)", start, start, event->said));
     while (place < length) {
-        if (tags[place] != '<' || !(end = hidden_end(tags, length, place))) {
+        if ((tags[place] != '<' && tags[place] != '&') || !(end = hidden_end(tags, length, place))) {
             place++;
             continue;
         }
         if (keep(kept, start + at, start + place) < 0) return -1;
-        if (is_break(tags + place) && change_to(kept, start + place, start + end, " ") < 0) return -1;
+        if (tags[place] == '&' && keep_reference(kept, start + place, tags + place, end - place) < 0) return -1;
+        if (tags[place] == '<' && is_break(tags + place) && change_to(kept, start + place, start + end, " ") < 0) return -1;
         at = place = end;
     }
     return keep(kept, start + at, start + length);

@@ -8,15 +8,17 @@ from array import array
 from collections.abc import Iterable
 from typing import Any, Final
 
-Kept = tuple[bytes, list[tuple[int, int, str]], list[tuple[int, str]]]
-"""Ranges that are shown; those shown as another text; HTML that `html_ranges` has to look at."""
+Kept = tuple[bytes, list[tuple[int, int, str]], list[tuple[int, int, str]]]
+"""Ranges that are shown; those shown as another text; HTML and references that `html_ranges` has to look at."""
 
 _HIDDEN: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)|<br\b[^<>]*>|</?[A-Za-z][^<>]*>|&#?\w{1,32};",
     re.DOTALL | re.IGNORECASE,
 )
 _BREAK: Final = re.compile(r"<br\b", re.IGNORECASE)
-_ODD: Final = re.compile(r"&|</?\w*[^\x00-\x7F]|<(?:script|style|template)\b", re.ASCII | re.IGNORECASE)
+_ODD: Final = re.compile(
+    r"&#?\w*[^\x00-\x7F]|</?\w*[^\x00-\x7F]|<(?:script|style|template)\b", re.ASCII | re.IGNORECASE
+)
 _NUMBER: Final = re.compile(rb"\d{1,9}[.)]")
 
 
@@ -24,8 +26,8 @@ def kept_ranges(text: str, events: Iterable[tuple[Any, Any]]) -> Kept:
     """Return what a page shows of a text, by the events of the parser.
 
     Ranges are pairs of 64-bit integers: a start and an end in bytes, or the complement of the end for code. A range
-    that is shown as another text is listed with it as well. HTML is left to the caller, with its start, where it may hold
-    references, names of elements that aren't ASCII, or an element that hides its text.
+    that is shown as another text is listed with it as well. References are left to the caller, and HTML that may hold names
+    of elements or references that aren't ASCII, or an element that hides its text.
     """
     collector = Collector(text)
     for event, where in events:
@@ -42,7 +44,7 @@ class Collector:
         self._raw = text.encode()
         self._ranges = array("q")
         self._changed: list[tuple[int, int, str]] = []
-        self._tags: list[tuple[int, str]] = []
+        self._tags: list[tuple[int, int, str]] = []
         self._ordered: list[bool] = []  # the lists that are open
         self._in_code, self._reached = False, 0
 
@@ -63,14 +65,23 @@ class Collector:
             self._code(start, end, "\\|" not in value)
         elif name in {"Html", "InlineHtml"}:
             if _ODD.search(value):
-                self._tags.append((start, value))
+                self._tags.append((start, start, value))
             else:
-                shown, changed = html_ranges(value, start)
-                self._ranges.extend(shown)
-                self._changed += changed
+                self._html(value, start)
         elif name in {"Start", "End"}:
             tag, inner = (value, None) if value.__class__ is str else next(iter(value.items()))
             (self._open if name == "Start" else self._close)(tag, inner, start, end)
+
+    def _html(self, value: str, start: int) -> None:
+        """Add what is shown of HTML, with the references in it as they are written."""
+        shown, changed = html_ranges(value, start)
+        self._ranges.extend(shown)
+        for low, high, instead in changed:
+            source = value.encode()[low - start : high - start].decode()
+            if source.startswith("&"):
+                self._tags.append((low, high, source))
+            else:
+                self._changed.append((low, high, instead))
 
     def _open(self, tag: str, inner: Any, start: int, end: int) -> None:
         if tag == "CodeBlock":

@@ -61,8 +61,7 @@ static Py_ssize_t counted(const Text *text, const Ends *ends, PyObject *known, c
                           const Prefix *prefix) {
     Py_ssize_t length = PyUnicode_GET_LENGTH(prefix->text);
     if (edge[0] < 0 || edge[0] >= edge[1] || edge[1] > text->length) return -1;
-    if (length && !is_seam(PyUnicode_READ_CHAR(prefix->text, length - 1), PyUnicode_READ(text->kind, text->data, edge[0])))
-        return -1;
+    if (length && !begins_after(PyUnicode_READ_CHAR(prefix->text, length - 1), text, edge[0])) return -1;
     Py_ssize_t found = exact(text, ends, known, edge, NULL);
     return found < 0 ? found : found + prefix->tokens;
 }

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from spanwise.native.seams import SEAM, exact_tokens
+from spanwise.native.seams import FARTHEST, SEAM, exact_tokens
 
 Chunk = TypeVar("Chunk")
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
@@ -64,7 +64,7 @@ def _counted(text: str, ends: array[int], known: dict[str, int], span: tuple[int
     """Return the exact count of a range under a prefix; -1 if that would need encoding."""
     if not 0 <= span[0] < span[1] <= len(text) or prefix[1] < 0:
         return -1
-    if prefix[0] and not SEAM.match(prefix[0][-1] + text[span[0]]):
+    if prefix[0] and not SEAM.match(prefix[0][-1] + text[span[0] : span[0] + FARTHEST]):
         return -1
     count = exact_tokens(text, ends, known, *span, "")
     return count if count < 0 else count + prefix[1]

@@ -6,25 +6,23 @@ character of it is one of the source, apart from character references and a spac
 
 from __future__ import annotations
 
+import html
 import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spanwise.documents.document import Document
 from spanwise.native import Kept, html_ranges, kept_ranges, mark_hints, without_hidden
-from spanwise.text.visible import markdown_options
-
-if TYPE_CHECKING:
-    import pyromark
+from spanwise.text.markdown_events import markdown_events
 
 _NOTE_MARKS: Final = re.compile(
     r"(?P<open>==)(?=\S)[^=\n]+(?<=\S)(?P<close>==)|(?P<comment>%%[^%]*%%)|(?P<id>(?<=[ \t])\^[A-Za-z0-9-]+[ \t]*$)"
     r"|(?P<box>(?<=> )\[!\w[\w -]*\][+-]?[ \t]*)|^[ \t]{0,3}#{1,6}[ \t][^\n]*?(?P<anchor>[ \t]*\{#[^{}`\n]*\})[ \t]*$",
     re.MULTILINE,
 )
+_ANCHOR: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t][^\n]*?(?P<anchor>[ \t]*\{#[^{}`\n]*\})[ \t]*$", re.MULTILINE)
 _PLAIN: Final = "_plain_text"  # where a document keeps it
 _KEPT: Final = "_kept_ranges"  # where it keeps what it is made of
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
@@ -38,14 +36,22 @@ class PlainText:
     `starts` and ends at `ends`; after it the shown text goes on at `places`.
     """
 
-    def __init__(self, text: str, *, is_markdown: bool = True, kept: Kept | None = None) -> None:
-        """Parse the text once, unless what is shown of it is known; one that is no Markdown is shown as it is."""
+    def __init__(
+        self, text: str, *, is_markdown: bool = True, body_start: int = 0, kept: Kept | None = None
+    ) -> None:
+        """Parse the text once, unless what is `kept` of it is known; one that is no Markdown is shown as it is.
+
+        There is front matter up to `body_start`, and nothing is said of what a page shows of that.
+        """
         self.text = text
         self.shown: str | None = text
         self.starts = self.ends = self.places = array("q")
         self._instead_of: dict[int, str] = {}
         if is_markdown:
-            self.shown, *ranges, self._instead_of = _without_hidden(text, kept or _kept(text))
+            if kept is None:
+                parsed, events = markdown_events(text, body_start, wiki="[[" in text)
+                kept = kept_in(text, body_start, parsed, kept_ranges(parsed, events))
+            self.shown, *ranges, self._instead_of = _without_hidden(text, kept)
             self.starts, self.ends, self.places = [array("q", one) for one in ranges]
 
     def of(self, start: int, end: int) -> str:
@@ -120,10 +126,23 @@ def plain_text_of(document: Document) -> PlainText:
     """Return a document's text with what a page doesn't show of it; it is found once, and kept with the document."""
     known = vars(document)
     if _PLAIN not in known:
-        is_markdown = document.metadata.source_type != "text"
-        known[_PLAIN] = PlainText(document.text, is_markdown=is_markdown, kept=known.pop(_KEPT, None))
+        is_markdown, first = document.metadata.source_type != "text", document.blocks[:1]
+        body_start = first[0].end if first and first[0].kind == "front_matter" else 0
+        kept = known.pop(_KEPT, None)
+        known[_PLAIN] = PlainText(document.text, is_markdown=is_markdown, body_start=body_start, kept=kept)
     found: PlainText = known[_PLAIN]
     return found
+
+
+def kept_in(text: str, body_start: int, parsed: str, kept: Kept) -> Kept:
+    """Return what is kept of a parsed text as ranges of the text itself, the front matter of which may be blanked."""
+    by = len(text[:body_start].encode()) - body_start
+    if parsed is text or not by:
+        return kept
+    ranges, changed, tags = kept
+    moved = array("q", [edge + by if edge >= 0 else edge - by for edge in array("q", ranges)])
+    changed = [(start + by, end + by, instead) for start, end, instead in changed]
+    return moved.tobytes(), changed, [(start + by, end + by, value) for start, end, value in tags]
 
 
 def remember_kept(document: Document, kept: Kept | None) -> Document:
@@ -143,9 +162,10 @@ def with_plain_text_of(document: Document, other: Document) -> Document:
 def _without_hidden(text: str, kept: Kept) -> tuple[str | None, bytes, bytes, bytes, dict[int, str]]:
     ranges, changed, tags = kept
     if tags:
-        found = [html_ranges(value, start) for start, value in tags]
+        found = [html_ranges(value, start) for start, end, value in tags if start == end]
         ranges += array("q", [edge for edges, _ in found for edge in edges]).tobytes()
-        changed = [*changed, *(one for _, instead in found for one in instead)]
+        references = ((start, end, html.unescape(value)) for start, end, value in tags if start < end)
+        changed = [*changed, *(one for _, instead in found for one in instead), *references]
     return without_hidden(text, ranges, changed, list(_note_marks(text)))
 
 
@@ -154,35 +174,27 @@ def _note_marks(text: str) -> Iterator[tuple[int, int, int, int]]:
 
     Each is the range of the whole, and the part of it that is removed.
     """
-    for low, high in _hinted_lines(text):
-        for match in _NOTE_MARKS.finditer(text, low, high):
+    for low, high, only_anchor in _hinted_lines(text):
+        found = [_ANCHOR.match(text, low, high)] if only_anchor else _NOTE_MARKS.finditer(text, low, high)
+        for match in filter(None, found):
             for name, value in match.groupdict().items():
                 if value is not None:
                     yield *match.span(), *match.span(name)
 
 
-def _hinted_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the lines that may hold a mark; or the whole text, because comments can reach over several lines."""
-    hints, end = mark_hints(text), -1
+def _hinted_lines(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield the lines that may hold marks, and whether only that of an anchor; or the whole text.
+
+    Comments can reach over several lines.
+    """
+    hints = mark_hints(text)
     if sum(text.startswith("%%", at) for at in hints) > 1:
-        yield 0, len(text)
+        yield 0, len(text), False
         return
-    for at in hints:
-        if at > end:
-            start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-            end = len(text) if end < 0 else end
-            yield start, end
-
-
-def _kept(text: str) -> Kept:
-    """Return what a page shows of a text."""
-    return kept_ranges(text, _parser().events_with_range(text))
-
-
-@cache
-def _parser() -> pyromark.Markdown:
-    import pyromark
-
-    flags = pyromark.Options
-    options = markdown_options() | flags.ENABLE_FOOTNOTES | flags.ENABLE_YAML_STYLE_METADATA_BLOCKS
-    return pyromark.Markdown(options=options)
+    index, count = 0, len(hints)
+    while index < count:
+        first, end = index, text.find("\n", hints[index])
+        end = len(text) if end < 0 else end
+        index = bisect_left(hints, end, first)
+        start = text.rfind("\n", 0, hints[first]) + 1
+        yield start, end, index == first + 1 and text[hints[first]] == "{"

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from spanwise import plugins
 from spanwise.errors import MissingExtraError, OptionError, UnreadableError, did_you_mean
 from spanwise.native import (
+    FARTHEST,
     LARGEST,
     NEARBY,
     SEAM,
@@ -195,19 +196,22 @@ class TokenMap:
         inner = self.count(first, last) + tokenizer.count(text[last:end] + joiner) - tokenizer.added
         return inner if at_seam else inner + tokenizer.count(text[start:first]) - tokenizer.added
 
+    def begins_after(self, before: str, position: int) -> bool:
+        """Whether a token always begins at a position if another text stands before it."""
+        seam = self.tokenizer.seam
+        return seam is not None and seam.match(before[-1] + self.text[position : position + FARTHEST]) is not None
+
     def exact_sum(self, ranges: Sequence[tuple[int, int]], joiners: Sequence[str]) -> int | None:
         """Count joined ranges exactly; None where a token might cross a joint.
 
         None can where the tokenizer has seams, the joiner ends a line and the next range begins with visible text.
         """
-        seam = self.tokenizer.seam
-        if seam is None:
+        if self.tokenizer.seam is None:
             return None
         total = 0
         for (start, end), joiner, after in zip(ranges, (*joiners[1:], ""), (*ranges[1:], None), strict=True):
             if after:
-                joint = seam.match(joiner[-1:] + self.text[after[0]])
-                if not joiner or not joint:
+                if not joiner or not self.begins_after(joiner, after[0]):
                     return None
             total += self.exact(start, end, joiner)
         return total
@@ -236,14 +240,17 @@ class TokenMap:
         return guess - NEAR <= limit and self.exact(start, end) <= limit
 
 
-def counted_lines(lines: Sequence[str], tokenizer: FullTokenizer) -> list[int] | None:
-    """Count the tokens of each of some lines that end with a line end; None where one must be counted by itself."""
+def counted_lines(lines: Sequence[str], tokenizer: FullTokenizer) -> list[int]:
+    """Count the tokens of each of some lines that end with a line end; none where one must be counted by itself."""
     seam, text = tokenizer.seam, "".join(lines)
-    if seam is None or not all(seam.match("\n" + line[0]) for line in lines):
-        return None
+    firsts = {line[:1] for line in lines}  # without spaces, because what follows these matters too
+    if seam is None or not all(first.strip() and seam.match("\n" + first) for first in firsts):
+        return []
     tokens = TokenMap(text, tokenizer)
+    if tokens.ends is None or text.count("\n") > len(lines):
+        return []
     found = tokens.at_each([0, *accumulate(map(len, lines))])
-    return None if tokens.ends is None else [after - before for before, after in pairwise(found)]
+    return [after - before for before, after in pairwise(found)]
 
 
 class OpenAITokenizer:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import Block, Link, Part
 from spanwise.native import FoundLink, Kept, Range, hints, walk
@@ -26,10 +25,9 @@ from spanwise.readers.builder import (
 )
 from spanwise.readers.markdown.front_matter import front_matter_end, front_matter_metadata
 from spanwise.readers.markdown.notes import annotated, comment_ranges, may_hold_marks, tags_in, wiki_link
+from spanwise.text.markdown_events import markdown_events
+from spanwise.text.plain import kept_in
 from spanwise.text.visible import without_note_marks
-
-if TYPE_CHECKING:
-    import pyromark
 
 KINDS: Final = {
     "Paragraph": "paragraph", "HtmlBlock": "html", "List": "list", "Table": "table", "Heading": "heading",
@@ -70,7 +68,7 @@ def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, An
 class Extras(NamedTuple):
     """What was found besides blocks: links, their positions, and the text with code blanked if it is `marked`.
 
-    With `callouts_hinted` there may be callouts. `kept` is what a page shows, if the text was parsed as pages do it.
+    With `callouts_hinted` there may be callouts. `kept` is what a page shows, if no comment was blanked.
     """
 
     links: list[Link]
@@ -145,11 +143,11 @@ def _walked(
 ) -> tuple[list[FoundBlock], list[FoundLink], list[Range], list[Range], Kept | None]:
     """Parse a text with front matter up to `body_start`, and return its blocks, links, code and tags.
 
-    What a page shows is returned too where the parser would find no other front matter than the reader.
+    The last is what a page shows.
     """
-    parsed, events = _parsed(text, body_start, wiki=wiki)
-    keeps = parsed is text and (bool(body_start) or not (text.startswith("---") or "\n---" in text))
-    return walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text, keeps)
+    parsed, events = markdown_events(text, body_start, wiki=wiki)
+    *found, kept = walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text, True)
+    return *found, kept_in(text, body_start, parsed, kept)
 
 
 def _titled(text: str, heading: FoundBlock) -> FoundBlock:
@@ -161,39 +159,6 @@ def _titled(text: str, heading: FoundBlock) -> FoundBlock:
 def _link(found: FoundLink) -> tuple[Link, int]:
     target, texts, wiki, start = found
     return wiki_link(target, "".join(texts)) if wiki else Link(target, "".join(texts)), start
-
-
-def _parsed(text: str, body_start: int, *, wiki: bool) -> tuple[str, Iterator[tuple[Any, Any]]]:
-    """Parse a text with front matter up to `body_start`, and return the parsed text with its events.
-
-    The parser would find front matter in the middle of a text too, between two rules. So its own detection is used
-    only where that can't happen and both agree on the end; else the front matter is blanked, which keeps positions.
-    """
-    if body_start and text.startswith("---") and text.find("\n---", body_start) < 0:
-        events = _parser(yaml=True, wiki=wiki).events_with_range(text)
-        first, where = next(events, (None, {"end": -1}))
-        if _is_front_matter(first) and where["end"] == len(text[:body_start].encode()):
-            return text, events
-    if body_start:
-        text = " " * body_start + text[body_start:]
-    return text, _parser(yaml=False, wiki=wiki).events_with_range(text)
-
-
-def _is_front_matter(event: Any) -> bool:
-    opened = event.get("Start") if isinstance(event, dict) else None
-    return isinstance(opened, dict) and "MetadataBlock" in opened
-
-
-@cache
-def _parser(*, yaml: bool, wiki: bool) -> pyromark.Markdown:
-    """Return a parser, imported on first use; front matter and wiki links only if the text may have them."""
-    import pyromark
-
-    flags = pyromark.Options
-    options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
-    options |= flags.ENABLE_YAML_STYLE_METADATA_BLOCKS if yaml else flags(0)
-    options |= flags.ENABLE_WIKILINKS if wiki else flags(0)
-    return pyromark.Markdown(options=options)
 
 
 def _title(title: str, text: str) -> str:
