@@ -7,6 +7,7 @@
 #include <Python.h>
 
 #include <stdint.h>
+#include <string.h>
 
 /* Functions for Python. */
 PyObject *add_blocks(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
@@ -88,7 +89,11 @@ typedef struct {
 int open_event(Py_ssize_t length, PyObject *pair, Event *event);
 void release_event(Event *event);
 /* Whether a string is a word. */
-int is_word(PyObject *name, const char *word, Py_ssize_t length);
+static inline int is_word(PyObject *name, const char *word, Py_ssize_t length) {
+    if (PyUnicode_GET_LENGTH(name) != length) return 0;
+    if (!PyUnicode_IS_COMPACT_ASCII(name)) return PyUnicode_CompareWithASCIIString(name, word) == 0;
+    return memcmp(PyUnicode_1BYTE_DATA(name), word, (size_t)length) == 0;
+}
 #define IS(name, word) is_word(name, word, (Py_ssize_t)sizeof(word) - 1)
 
 /* Collects what a page shows of a text from one event after the other; all zeros after `release_kept`. */

@@ -40,10 +40,6 @@ Py_ssize_t character_at(const Characters *characters, Py_ssize_t place) {
 
 /* ---- events ---- */
 
-int is_word(PyObject *name, const char *word, Py_ssize_t length) {
-    return PyUnicode_GET_LENGTH(name) == length && PyUnicode_CompareWithASCIIString(name, word) == 0;
-}
-
 /* Read the "start" and the "end" of a range; the first letter distinguishes them. */
 static int read_places(Py_ssize_t length, PyObject *where, Event *event) {
     PyObject *key, *value;
@@ -52,7 +48,10 @@ static int read_places(Py_ssize_t length, PyObject *where, Event *event) {
     while (PyDict_Next(where, &position, &key, &value)) {
         Py_UCS4 letter = PyUnicode_Check(key) && PyUnicode_GET_LENGTH(key) ? PyUnicode_READ_CHAR(key, 0) : 0;
         if (!PyLong_Check(value) || (letter != 's' && letter != 'e')) continue;
-        if (position_of(value, letter == 's' ? &event->start : &event->end) < 0) return -1;
+        Py_ssize_t place = PyLong_AsSsize_t(value); /* runs no Python code for an integer */
+        if (place == -1 && PyErr_Occurred()) PyErr_Clear();
+        if (letter == 's') event->start = place;
+        else event->end = place;
     }
     if (event->start >= 0 && event->start <= length && event->end >= 0 && event->end <= length) return 0;
     PyErr_SetString(PyExc_ValueError, "an event of the parser has no range in the text");
@@ -267,17 +266,25 @@ static int open_list(Kept *kept, int ordered) {
 
 static int is_row(PyObject *tag) { return IS(tag, "TableRow") || IS(tag, "TableHead"); }
 
+/* The first letter of a name tells most of them apart at once. */
+static Py_UCS4 first_of(PyObject *name) { return PyUnicode_GET_LENGTH(name) ? PyUnicode_READ_CHAR(name, 0) : 0; }
+
 static int open_element(Kept *kept, const Event *event) {
     PyObject *tag = event->tag;
     Py_ssize_t reached = kept->reached;
-    if (IS(tag, "CodeBlock")) kept->in_code = 1;
-    if (IS(tag, "List")) return open_list(kept, event->more && event->more != Py_None);
-    if (IS(tag, "Item"))
-        return kept->depth && kept->ordered[kept->depth - 1] ? keep_number(kept, event->start) : 0;
-    if (is_row(tag)) kept->reached = event->start;
-    if (!IS(tag, "TableCell")) return 0;
-    kept->reached = event->end;
-    return keep_bars(kept, reached, event->start);
+    switch (first_of(tag)) {
+    case 'C': kept->in_code |= IS(tag, "CodeBlock"); return 0;
+    case 'I':
+        if (!kept->depth || !kept->ordered[kept->depth - 1] || !IS(tag, "Item")) return 0;
+        return keep_number(kept, event->start);
+    case 'L': return IS(tag, "List") ? open_list(kept, event->more && event->more != Py_None) : 0;
+    case 'T':
+        if (is_row(tag)) kept->reached = event->start;
+        if (!IS(tag, "TableCell")) return 0;
+        kept->reached = event->end;
+        return keep_bars(kept, reached, event->start);
+    default: return 0;
+    }
 }
 
 static int close_element(Kept *kept, const Event *event) {
@@ -285,19 +292,32 @@ static int close_element(Kept *kept, const Event *event) {
     Py_ssize_t position = 0;
     if (PyDict_Check(tag) && !PyDict_Next(tag, &position, &tag, &value)) return 0;
     if (!PyUnicode_Check(tag)) return 0;
-    if (IS(tag, "CodeBlock")) kept->in_code = 0;
-    if (IS(tag, "List") && kept->depth) kept->depth--;
-    return is_row(tag) ? keep_bars(kept, kept->reached, event->end) : 0;
+    switch (first_of(tag)) {
+    case 'C': kept->in_code &= !IS(tag, "CodeBlock"); return 0;
+    case 'L': kept->depth -= kept->depth && IS(tag, "List"); return 0;
+    case 'T': return is_row(tag) ? keep_bars(kept, kept->reached, event->end) : 0;
+    default: return 0;
+    }
+}
+
+typedef int (*Taking)(Kept *kept, const Event *event);
+
+/* Return what takes the text of an event; NULL for one without. */
+static Taking taking(PyObject *name) {
+    switch (first_of(name)) {
+    case 'T': return IS(name, "Text") ? keep_text : NULL;
+    case 'C': return IS(name, "Code") ? keep_code : NULL;
+    case 'H': return IS(name, "Html") ? keep_html : NULL;
+    case 'I': return IS(name, "InlineHtml") ? keep_html : NULL;
+    default: return NULL;
+    }
 }
 
 int take_kept(Kept *kept, const Event *event) {
     if (event->tag) return open_element(kept, event);
     if (!event->said || event->said == Py_None) return 0;
     if (IS(event->name, "End")) return close_element(kept, event);
-    int (*take)(Kept *, const Event *) = IS(event->name, "Text")                                          ? keep_text
-                                         : IS(event->name, "Code")                                        ? keep_code
-                                         : IS(event->name, "Html") || IS(event->name, "InlineHtml") ? keep_html
-                                                                                                          : NULL;
+    Taking take = taking(event->name);
     if (!take || PyUnicode_Check(event->said)) return take ? take(kept, event) : 0;
     PyErr_SetString(PyExc_ValueError, "an event of the parser says no text");
     return -1;

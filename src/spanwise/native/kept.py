@@ -26,8 +26,8 @@ def kept_ranges(text: str, events: Iterable[tuple[Any, Any]]) -> Kept:
     """Return what a page shows of a text, by the events of the parser.
 
     Ranges are pairs of 64-bit integers: a start and an end in bytes, or the complement of the end for code. A range
-    that is shown as another text is listed with it as well. References are left to the caller, and HTML that may hold names
-    of elements or references that aren't ASCII, or an element that hides its text.
+    that is shown as another text is listed with it as well. References are left to the caller, and HTML that may hold
+    names of elements or references that aren't ASCII, or an element that hides its text.
     """
     collector = Collector(text)
     for event, where in events:

@@ -7,12 +7,12 @@ from spanwise.native.parts import items as items
 from spanwise.native.ranges import line_starts as line_starts
 from spanwise.native.ranges import visible_range as visible_range
 from spanwise.native.ranges import visible_ranges as visible_ranges
+from spanwise.native.removed import without_hidden as without_hidden
 from spanwise.native.seams import ended_at as ended_at
 from spanwise.native.seams import ended_at_each as ended_at_each
 from spanwise.native.seams import ended_at_edges as ended_at_edges
 from spanwise.native.seams import exact_tokens as exact_tokens
 from spanwise.native.seams import tokens_between as tokens_between
-from spanwise.native.removed import without_hidden as without_hidden
 from spanwise.native.sections import plans_at_sight as plans_at_sight
 from spanwise.native.settled import settled_alone as settled_alone
 from spanwise.native.shown import collapsed as collapsed

@@ -38,13 +38,13 @@ def without_hidden(text: str, kept: bytes, changed: list[tuple[int, int, str]], 
     return plain, starts.tobytes(), ends.tobytes(), places.tobytes(), instead_of
 
 
-def _removed(
-    text: str, kept: bytes, changed: list[tuple[int, int, str]], marks: list[Mark]
-) -> Iterator[_Removed]:
+def _removed(text: str, kept: bytes, changed: list[tuple[int, int, str]], marks: list[Mark]) -> Iterator[_Removed]:
     """Yield what a page doesn't show of a text, in no order."""
     raw = text.encode()
     numbers = array("q", kept)
-    ranges = sorted((low, ~high if high < 0 else high, high < 0) for low, high in zip(*[iter(numbers)] * 2, strict=True))
+    ranges = sorted(
+        (low, ~high if high < 0 else high, high < 0) for low, high in zip(*[iter(numbers)] * 2, strict=True)
+    )
     if any(not (0 <= low <= len(raw) and 0 <= high <= len(raw)) for low, high, *_ in [*ranges, *changed]):
         raise ValueError("what is kept lies in the text")
     to_chars = _positions(raw, [edge for low, high, *_ in [*ranges, *changed] for edge in (low, high)])

@@ -182,9 +182,10 @@ def _prefix_tokens(block: Any, prefixes: Prefixes | None) -> int:
     """Return what the template takes of the room of a section that begins with a block."""
     if prefixes is None:
         return 0
-    if block[3] not in prefixes or not 0 <= prefixes[block[3]][1] <= LARGEST:
+    _, tokens = prefixes.get(block[3], ("", -1)) if len(block) > 3 else ("", -1)
+    if not 0 <= tokens <= LARGEST:
         raise _TooCloseError
-    return prefixes[block[3]][1]
+    return tokens
 
 
 def _sections(

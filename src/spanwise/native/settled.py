@@ -47,6 +47,8 @@ def settled_alone(
     text itself, and what a page shows of it.
     """
     repeating, left_out, limit, prefixes, shown = rules
+    if prefixes is not None and len(prefixes) != len(plans):
+        raise ValueError("there is one prefix for each plan")
     chunks: list[Chunk | None] = []
     for number, (start, end, first, last, overlap, around) in enumerate(plans):
         count, prefix = -1, prefixes[number] if prefixes is not None else ("", 0)

@@ -36,9 +36,7 @@ class PlainText:
     `starts` and ends at `ends`; after it the shown text goes on at `places`.
     """
 
-    def __init__(
-        self, text: str, *, is_markdown: bool = True, body_start: int = 0, kept: Kept | None = None
-    ) -> None:
+    def __init__(self, text: str, *, is_markdown: bool = True, body_start: int = 0, kept: Kept | None = None) -> None:
         """Parse the text once, unless what is `kept` of it is known; one that is no Markdown is shown as it is.
 
         There is front matter up to `body_start`, and nothing is said of what a page shows of that.
@@ -100,19 +98,20 @@ class PlainText:
 
     def spans(self, pieces: _Places) -> list[tuple[int, int, str]] | None:
         """Return the ranges of `shown` that `joined` puts together, with the joiners before them; None if it can't."""
-        found = list[tuple[int, int, str]]()
+        found, shown = list[tuple[int, int, str]](), self.shown
+        if shown is None:
+            return None
         for start, end, joiner in pieces:
             low, high = self.place(start), self.place(end)
-            if self.shown is None or low is None or high is None:
+            if low is None or high is None:
                 return None
-            shown = self.shown[low:high]
-            if shown and not shown.isspace():
+            if not (shown[low:high] or " ").isspace():
                 found.append((low, high, joiner if found else ""))
         if found:
             low, high, _ = found[0]
-            found[0] = low + _blank_lines(self.shown[low:high]), high, ""
+            found[0] = low + _blank_lines(shown[low:high]), high, ""
             low, high, joiner = found[-1]
-            found[-1] = low, low + len(self.shown[low:high].rstrip()), joiner
+            found[-1] = low, low + len(shown[low:high].rstrip()), joiner
         return found
 
 
@@ -136,8 +135,8 @@ def plain_text_of(document: Document) -> PlainText:
 
 def kept_in(text: str, body_start: int, parsed: str, kept: Kept) -> Kept:
     """Return what is kept of a parsed text as ranges of the text itself, the front matter of which may be blanked."""
-    by = len(text[:body_start].encode()) - body_start
-    if parsed is text or not by:
+    by = 0 if parsed is text else len(text[:body_start].encode()) - body_start
+    if not by:
         return kept
     ranges, changed, tags = kept
     moved = array("q", [edge + by if edge >= 0 else edge - by for edge in array("q", ranges)])

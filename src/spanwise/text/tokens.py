@@ -210,9 +210,8 @@ class TokenMap:
             return None
         total = 0
         for (start, end), joiner, after in zip(ranges, (*joiners[1:], ""), (*ranges[1:], None), strict=True):
-            if after:
-                if not joiner or not self.begins_after(joiner, after[0]):
-                    return None
+            if after and (not joiner or not self.begins_after(joiner, after[0])):
+                return None
             total += self.exact(start, end, joiner)
         return total
 

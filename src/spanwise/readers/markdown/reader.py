@@ -94,7 +94,7 @@ def add_markdown(builder: Builder, text: str, *, at_start: bool = True) -> Extra
         blocks = with_figures(text, blocks, _figures(text, blocks, tags))
     builder.add_all(_with_comments(blocks, comments))
     builder.finish()
-    named = [(link, start) for link, start in map(_link, links) if any(link[:1]) or any(link[2:]) or link.text.strip()]
+    named = [one for one in map(_link, links) if one[0][0] or one[0][2] or one[0][3] or one[0][1].strip()]
     if not (callouts_hinted or ids_hinted):  # then only the sign of a tag in code, or right after it, matters
         codes = [span for span in codes if "#" in text[span[0] : span[1] + 1]]
     prose = _blanked(text, sorted(codes))
@@ -146,8 +146,8 @@ def _walked(
     The last is what a page shows.
     """
     parsed, events = markdown_events(text, body_start, wiki=wiki)
-    *found, kept = walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text, True)
-    return *found, kept_in(text, body_start, parsed, kept)
+    rows, links, codes, tags, kept = walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text, True)
+    return rows, links, codes, tags, kept and kept_in(text, body_start, parsed, kept)
 
 
 def _titled(text: str, heading: FoundBlock) -> FoundBlock:
