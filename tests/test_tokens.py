@@ -651,9 +651,7 @@ def test_without_seams_both_texts_of_each_chunk_are_counted(name: str) -> None:
     assert len(counting.counted) <= 3 * len(chunks)
 
 
-@pytest.mark.parametrize(
-    ("strategy", "options"), [("structure", SOURCE), ("fixed", {}), ("simple", {})], ids=["structure", "fixed", "simple"]
-)
+@pytest.mark.parametrize(("strategy", "options"), [("structure", SOURCE), ("fixed", {}), ("simple", {})])
 def test_with_overlap_still_one_pass_and_no_more_than_two_recounts(strategy: Any, options: dict[str, Any]) -> None:
     document, counting = long_document(), Counting(tokenizer_of("cl100k"), seams=False)
     spanwise.chunk(document, strategy, counting, **options)

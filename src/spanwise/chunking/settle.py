@@ -56,7 +56,7 @@ def _settled_alone(task: ChunkingTask, strategy: Strategy, cores: Sequence[Plann
     shown = _shown(task) if task.is_embedded_plain else None
     if strategy.repeating is None or (task.is_embedded_plain and shown is None):
         return [None] * len(cores)
-    prefixes = None if task.no_prefix else [task.prefix(core.first, core.last) for core in cores]
+    prefixes = None if task.no_prefix else task.prefixes_of([core[2:4] for core in cores])
     rules = Rules(strategy.repeating, task.left_out, task.limit, prefixes, shown)
     return task.tokens.settle_alone(task.document.blocks, list(cores), rules, SettledChunk)
 

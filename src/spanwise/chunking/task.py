@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
@@ -137,9 +137,21 @@ class ChunkingTask:
         """
         if self.no_prefix:
             return "", 0
-        if not self.described_by_first:
-            block = self._described[block] if last is None else describing_block(self.document.blocks, block, last)
-        return self._template.prefix(self.document.blocks[block].headings_path)
+        blocks = self.document.blocks
+        if not self.described_by_first and is_described_by_next(blocks[block]):
+            block = self._described[block] if last is None else describing_block(blocks, block, last)
+        return self._template.prefix(blocks[block].headings_path)
+
+    def prefixes_of(self, spans: Iterable[tuple[int, int]]) -> list[tuple[str, int]]:
+        """Return `prefix` of many ranges of blocks, from the first of each to its last."""
+        blocks, known, found = self.document.blocks, self._template.known, list[tuple[str, int]]()
+        for first, last in spans:
+            block = blocks[first]
+            if first < last and not self.described_by_first and is_described_by_next(block):
+                found.append(self.prefix(first, last))
+            else:
+                found.append(known.get(block[3]) or self._template.prefix(block[3]))
+        return found
 
     @cached_property
     def _described(self) -> list[int]:

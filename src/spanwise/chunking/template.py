@@ -93,10 +93,11 @@ def _shortened(title: str, length: int) -> str:
 
 def _written(template: str, title: str, headings: Sequence[str]) -> str:
     if template in {"breadcrumb", "path"}:
-        names = [*filter(None, headings)]
-        if title and title != (names[0] if names else None):  # a title is often the first heading
-            names.insert(0, title)
-        return " > ".join(names) + "\n" if names else ""
+        headings = headings if all(headings) else [*filter(None, headings)]
+        line = " > ".join(headings)
+        if title and (not headings or title != headings[0]):  # a title is often the first heading
+            line = f"{title} > {line}" if line else title
+        return f"{line}\n" if line else ""
     lines = [f"[PAGE] {title}"] if title else []
     lines += [f"[SECTION] {' > '.join(headings)}"] if headings else []
     return "\n".join([*lines, "[TEXT] "]) if lines else ""

@@ -11,6 +11,7 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from spanwise.documents.document import Document
@@ -22,9 +23,10 @@ _NOTE_MARKS: Final = re.compile(
     r"|(?P<box>(?<=> )\[!\w[\w -]*\][+-]?[ \t]*)|^[ \t]{0,3}#{1,6}[ \t][^\n]*?(?P<anchor>[ \t]*\{#[^{}`\n]*\})[ \t]*$",
     re.MULTILINE,
 )
-_ANCHOR: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t][^\n]*?(?P<anchor>[ \t]*\{#[^{}`\n]*\})[ \t]*$", re.MULTILINE)
+_HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
 _PLAIN: Final = "_plain_text"  # where a document keeps it
 _KEPT: Final = "_kept_ranges"  # where it keeps what it is made of
+_unescaped: Final = lru_cache(maxsize=512)(html.unescape)  # the same few references again and again
 _BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
 _Places = Iterable[tuple[int, int, str]]
 
@@ -163,7 +165,7 @@ def _without_hidden(text: str, kept: Kept) -> tuple[str | None, bytes, bytes, by
     if tags:
         found = [html_ranges(value, start) for start, end, value in tags if start == end]
         ranges += array("q", [edge for edges, _ in found for edge in edges]).tobytes()
-        references = ((start, end, html.unescape(value)) for start, end, value in tags if start < end)
+        references = ((start, end, _unescaped(value)) for start, end, value in tags if start < end)
         changed = [*changed, *(one for _, instead in found for one in instead), *references]
     return without_hidden(text, ranges, changed, list(_note_marks(text)))
 
@@ -173,27 +175,32 @@ def _note_marks(text: str) -> Iterator[tuple[int, int, int, int]]:
 
     Each is the range of the whole, and the part of it that is removed.
     """
-    for low, high, only_anchor in _hinted_lines(text):
-        found = [_ANCHOR.match(text, low, high)] if only_anchor else _NOTE_MARKS.finditer(text, low, high)
-        for match in filter(None, found):
+    for low, high in _hinted_lines(text):
+        for match in _NOTE_MARKS.finditer(text, low, high):
             for name, value in match.groupdict().items():
                 if value is not None:
                     yield *match.span(), *match.span(name)
 
 
-def _hinted_lines(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield the lines that may hold marks, and whether only that of an anchor; or the whole text.
-
-    Comments can reach over several lines.
-    """
-    hints = mark_hints(text)
+def _hinted_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines that may hold marks; or the whole text, because comments can reach over several lines."""
+    hints, start, end, is_found = mark_hints(text), 0, -1, False
     if sum(text.startswith("%%", at) for at in hints) > 1:
-        yield 0, len(text), False
+        yield 0, len(text)
         return
-    index, count = 0, len(hints)
-    while index < count:
-        first, end = index, text.find("\n", hints[index])
-        end = len(text) if end < 0 else end
-        index = bisect_left(hints, end, first)
-        start = text.rfind("\n", 0, hints[first]) + 1
-        yield start, end, index == first + 1 and text[hints[first]] == "{"
+    for at in hints:
+        if at > end:
+            start, end, is_found = text.rfind("\n", 0, at) + 1, text.find("\n", at), False
+            end = len(text) if end < 0 else end
+        if not is_found and _may_be_mark(text, at, start):
+            is_found = True
+            yield start, end
+
+
+def _may_be_mark(text: str, at: int, line: int) -> bool:
+    """Whether what is before a hint, in a line that starts there, allows a mark."""
+    if text[at] == "^":
+        return text[at - 1 : at] in {" ", "\t"}
+    if text[at] == "[":
+        return at > 1 and text.startswith("> ", at - 2)
+    return text[at] != "{" or _HEADING.match(text, line) is not None
