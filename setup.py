@@ -8,7 +8,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 FOLDER = "src/spanwise/native"
-NAMES = "blocks compiled events parts ranges seams sections settled shown texts tokens"
+NAMES = "blocks compiled events kept parts ranges removed seams sections settled shown texts tokens"
 
 
 class BuildExtension(build_ext):

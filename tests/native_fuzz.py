@@ -288,15 +288,46 @@ def events(words: str, ranges: bool) -> list[Any]:
     return list(parse(words, options=chance.choice(FLAGS)))
 
 
+def prefixes() -> Any:
+    return chance.choice([None, [(chance.choice(["", "a\n"]), number()) for _ in range(chance.randint(0, 9))]])
+
+
+def by_path() -> Any:
+    return chance.choice([None, {(): ("a\n", number())}])
+
+
+def places() -> Any:
+    values = sorted(chance.choices(range(90), k=5))
+    return chance.choice([array("q", values), array("q", values), array(chance.choice("iQd"), values), bytes(40)])
+
+
+def shown() -> Any:
+    return chance.choice([None, (text(), ends(), places(), places(), places())])
+
+
+def kept(words: str) -> bytes:
+    length = len(words.encode(errors="replace"))
+    edges = [chance.randint(0, length + (chance.random() < 0.1)) for _ in range(2 * chance.randint(0, 20))]
+    return array("q", [~edge if chance.random() < 0.2 else edge for edge in edges]).tobytes()
+
+
+def changed() -> list[Any]:
+    return [(number(), number(), text()[:3]) for _ in range(chance.randint(0, 4))]
+
+
+def marks() -> list[Any]:
+    return [(number(), number(), number(), number()) for _ in range(chance.randint(0, 4))]
+
+
 def shape(usual: Any) -> Any:
     return usual if chance.random() < 0.9 else chance.choice([*SHAPED, EvilShape])
 
 
 def arguments(name: str) -> tuple[Any, ...]:
     words = text()
-    rules = frozenset({"code", "table"}), frozenset({"comment"}), number()
+    rules = frozenset({"code", "table"}), frozenset({"comment"}), number(), prefixes(), shown()
     sizes = tuple.__new__(SectionSizes, (*(number() for _ in range(4)), chance.random() < 0.5, True))
-    wishes = [chance.random() < 0.7 for _ in range(3)]
+    wishes = [chance.random() < 0.7 for _ in range(4)]
     ids = array("I", chance.choices(range(5), k=chance.randint(0, 30))).tobytes()
     made: dict[str, Callable[[], tuple[Any, ...]]] = {
         "add_blocks": lambda: (builder(), found(), shape(Block), chance.choice([LONGEST_NAME, 3, number()])),
@@ -308,16 +339,19 @@ def arguments(name: str) -> tuple[Any, ...]:
         "hints": lambda: (words,),
         "is_text": lambda: (words,),
         "items": lambda: (words, pairs(), shape(Part)),
+        "kept_ranges": lambda: (words, events(words, True)),
         "line_starts": lambda: (words, number(), number()),
+        "mark_hints": lambda: (words,),
         "misplaced": lambda: (words, rows()),
         "plain_words": lambda: (words, number()),
-        "plans_at_sight": lambda: (rows(), number(), number(), ends(), sizes, shape(PlannedCore)),
+        "plans_at_sight": lambda: (rows(), number(), number(), ends(), sizes, by_path(), shape(PlannedCore)),
         "settled_alone": lambda: (words, ends(), known(words), rows(), plans(), rules, shape(SettledChunk)),
         "token_ends": lambda: (ids[chance.choice([0, 0, 1]) :], array("B", chance.randbytes(5)), number()),
         "tokens_between": lambda: (ends(), number(), number()),
         "visible_range": lambda: (words, number(), number()),
         "visible_ranges": lambda: (words, [number() for _ in range(chance.randint(0, 60))], number(), number()),
         "walk": lambda: (words, events(words, True), dict(KINDS), (shape(SHAPES[0]), shape(SHAPES[1])), *wishes),
+        "without_hidden": lambda: (words, kept(words), changed(), marks()),
         "words_of": lambda: (events(words, False), number(), wishes[0]),
     }
     return made[name]()

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Callable
-from itertools import accumulate, product
+from itertools import accumulate, cycle, product
 from typing import Any
 
 import numpy
@@ -22,8 +22,10 @@ from spanwise.chunking.strategies import STRATEGIES
 from spanwise.documents.document import KINDS, LEFT_OUT_KINDS, LONGEST_NAME, Block, Document, Metadata, Part
 from spanwise.native import compiled, plain
 from spanwise.native.sections import DRAFTED_AS, SectionSizes
+from spanwise.native.settled import Rules, Shown
 from spanwise.readers.builder import Builder, FoundBlock
 from spanwise.testing.made_markdown import markdown
+from spanwise.text.markdown_events import markdown_events
 from specifications import specification
 
 BEGUN = array("B", [1, 0, 3, 7])
@@ -90,8 +92,34 @@ def test_the_same_cores_are_chunks_as_they_stand(text: str, edges: list[int], da
     ]
     known = {text[low:high]: high - low for low in range(12) for high in range(low, 13, data.draw(st.integers(1, 2)))}
     ends = array("i", range(1, len(text) + 1))
-    given = text, ends, known, blocks, plans, (frozenset({"code", "table"}), frozenset({"comment"}), 8), SettledChunk
+    prefixes = data.draw(st.none() | st.just([(data.draw(PREFIXES), 2) for _ in plans]))
+    rules = Rules(
+        frozenset({"code", "table"}), frozenset({"comment"}), 8, prefixes, data.draw(st.none() | shown_of(text))
+    )
+    given = text, ends, known, blocks, plans, rules, SettledChunk
     assert compiled.settled_alone(*given) == plain.settled_alone(*given)
+
+
+PREFIXES = st.sampled_from(["", "b\n", "b ", "/"])
+
+
+def shown_of(text: str) -> st.SearchStrategy[Shown | None]:
+    """Return what a page may show of a text, with a token for each character."""
+
+    def made(kept: list[tuple[int, int]], changed: list[tuple[int, int, str]]) -> Shown | None:
+        kept_bytes = array("q", [edge for pair in kept for edge in pair]).tobytes()
+        shown, *places, _ = plain.without_hidden(text, kept_bytes, changed, [])
+        if shown is None:
+            return None
+        starts, stops, after = (array("q", one) for one in places)
+        return shown, array("i", range(1, len(shown) + 1)), starts, stops, after
+
+    edge = st.integers(0, len(text))
+    texts = st.sampled_from(["", " ", "a", "a\n"])
+    return st.builds(made, st.lists(st.tuples(edge, edge)), st.lists(st.tuples(edge, edge, texts), max_size=2))
+
+
+PATHS = st.sampled_from([(), ("a",), ("a", "b")])
 
 
 @given(
@@ -103,14 +131,23 @@ def test_the_same_cores_are_chunks_as_they_stand(text: str, edges: list[int], da
     sizes=st.tuples(st.integers(40, 200), st.integers(20, 150), st.integers(0, 60), st.integers(0, 2)),
     wishes=st.tuples(st.booleans(), st.booleans()),
     low=st.integers(0, 2),
+    prefixes=st.none() | st.dictionaries(PATHS, st.tuples(st.just("a\n"), st.integers(0, 30) | st.just(10**12))),
 )
 def test_sections_are_planned_alike(
-    rows: list[tuple[str, int]], gap: int, sizes: tuple[int, int, int, int], wishes: tuple[bool, bool], low: int
+    rows: list[tuple[str, int]],
+    gap: int,
+    sizes: tuple[int, int, int, int],
+    wishes: tuple[bool, bool],
+    low: int,
+    prefixes: Any,
 ) -> None:
     ends = accumulate((length + gap for _, length in rows), initial=0)
-    blocks = tuple((kind, start, start + length) for (kind, length), start in zip(rows, ends, strict=False))
+    paths = cycle([(), ("a",), ("a", "b")])
+    blocks = tuple(
+        (kind, start, start + length, next(paths)) for (kind, length), start in zip(rows, ends, strict=False)
+    )
     tokens = array("i", range(1, 4000))
-    given = blocks, low, len(blocks), tokens, SectionSizes(*sizes, *wishes), PlannedCore
+    given = blocks, low, len(blocks), tokens, SectionSizes(*sizes, *wishes), prefixes, PlannedCore
     found, wanted = compiled.plans_at_sight(*given), plain.plans_at_sight(*given)
     assert found == wanted
     assert list(map(type, found)) == list(map(type, wanted))
@@ -175,7 +212,7 @@ def walked(walk: Callable[..., Any], text: str, switches: tuple[bool, ...]) -> A
 
 
 def alike(text: str) -> None:
-    for switches in product((False, True), repeat=3):
+    for switches in product((False, True), repeat=4):
         assert walked(compiled.walk, text, switches) == walked(plain.walk, text, switches)
 
 
@@ -189,6 +226,33 @@ def test_markdown_is_walked_alike(text: str, links: list[str]) -> None:
 @given(st.text())
 def test_any_text_is_walked_alike(text: str) -> None:
     alike(text)
+
+
+HTML = ["<br>", "<BR/>", "<bra>", "<b>", "</b>", "<!-- a -->", "<!--", "-->", "<script>", "</style>", "<ſtyle>",
+        "<b ż>", "<ż>", "&amp;", "&#65;", "&ż;", "&", "<", ">", "<a", "text", "字", "`", "`` ` ``", "\\|", "|", " ",
+        "\n", "1. a", "\n\n| a | `b\\|` |\n|---|---|\n| c", "<div>", "==", "%%", "^a", "{#b}", "# c {#d}"]  # fmt: skip
+MARKS = st.tuples(*[st.integers(0, 20)] * 4)
+
+
+@given(markdown() | st.lists(st.sampled_from(HTML), max_size=20).map("".join))
+def test_what_a_page_shows_is_found_alike(text: str) -> None:
+    events = list(markdown_events(text, 0, wiki=True)[1])
+    kept, changed, tags = compiled.kept_ranges(text, events)
+    assert (kept, changed, tags) == plain.kept_ranges(text, events)
+    assert compiled.without_hidden(text, kept, changed, []) == plain.without_hidden(text, kept, changed, [])
+    assert compiled.mark_hints(text) == plain.mark_hints(text)
+
+
+@given(st.text("a|\n żx字🐢", min_size=20, max_size=20), st.data(), st.lists(MARKS, max_size=3))
+def test_the_same_is_removed(text: str, data: st.DataObject, marks: list[tuple[int, int, int, int]]) -> None:
+    begins = [0, *accumulate(len(sign.encode()) for sign in text)]
+    edge = st.sampled_from(begins)
+    ranges = data.draw(st.lists(st.tuples(edge, edge | edge.map(lambda end: ~end)), max_size=6))
+    changed = data.draw(st.lists(st.tuples(edge, edge, st.sampled_from(["", " ", "字", "ab"])), max_size=4))
+    kept = array("q", [number for one in ranges for number in one]).tobytes()
+    found = compiled.without_hidden(text, kept, changed, marks)
+    assert found == plain.without_hidden(text, kept, changed, marks)
+    assert [type(one) for one in found[1:]] == [bytes, bytes, bytes, dict]
 
 
 @given(st.text(st.sampled_from("[!%#^<fFa1-_/ \n\x00żü字🐢"), max_size=12) | st.text())
@@ -218,7 +282,7 @@ def test_the_specifications_are_walked_alike(name: str) -> None:
 @given(markdown())
 def test_blocks_are_built_alike(text: str) -> None:
     text = f"# A\n[a]: /b\n### {'long ' * 300}\n[c]: /d\n##\nx\n{text}"
-    seen = walked(compiled.walk, text, (False, False, False))[0]
+    seen = walked(compiled.walk, text, (False, False, False, False))[0]
     builders = Builder(text), Builder(text)
     for builder, module in zip(builders, (compiled, plain), strict=True):
         module.add_blocks(builder, [row for _, row, _ in seen], Block, LONGEST_NAME)
@@ -254,14 +318,14 @@ def test_events_of_another_parser_are_refused(events: Any) -> None:
     from spanwise.readers.markdown.reader import SHAPES
 
     with pytest.raises((TypeError, ValueError)):
-        compiled.walk("abc", events, NAMES, SHAPES, True, True, True)
+        compiled.walk("abc", events, NAMES, SHAPES, True, True, True, True)
 
 
 def test_wrong_arguments_are_refused() -> None:
     empty, wrong = Builder("abc"), Builder("abc")
     wrong.headings = [(1,)]  # type: ignore[list-item]
     calls: list[Callable[[], Any]] = [
-        lambda: compiled.walk("", [], {}, (int, int), False, False, False),
+        lambda: compiled.walk("", [], {}, (int, int), False, False, False, False),
         lambda: compiled.items("", [(1,)], Part),  # type: ignore[list-item]
         lambda: compiled.items("", 7, Part),  # type: ignore[arg-type]
         lambda: compiled.token_ends(b"", bytes(4), "0"),  # type: ignore[arg-type]

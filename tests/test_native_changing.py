@@ -12,6 +12,7 @@ import pytest
 from spanwise.chunking.pieces import PlannedCore, SettledChunk
 from spanwise.documents.document import Block, Part
 from spanwise.native import compiled
+from spanwise.native.settled import Rules
 from spanwise.readers.builder import Builder, FoundBlock
 from spanwise.readers.markdown.reader import KINDS, SHAPES
 
@@ -45,7 +46,7 @@ class Raising:
 def settled(header: object, plans: list[Any]) -> Any:
     part: Any = tuple.__new__(Part, (0, 3, (), None, header, None))
     block = Block("table", 0, 3)._replace(parts=(part,))
-    rules = frozenset({"table"}), frozenset[str](), 100
+    rules = Rules(frozenset({"table"}), frozenset(), 100)
     plans += [tuple.__new__(PlannedCore, (0, 3, 0, 0, False, None)) for _ in range(200)]
     return compiled.settled_alone("aaa", array("i", [3]), {}, (block,), plans, rules, SettledChunk)
 
@@ -59,7 +60,7 @@ def test_plans_that_vanish_are_settled() -> None:
 def test_plans_that_can_not_be_read_are_an_error(place: int) -> None:
     plan: list[Any] = [0, 3, 0, 0, False, None]
     plan[place] = Raising()
-    rules = frozenset[str](), frozenset[str](), 100
+    rules = Rules(frozenset(), frozenset(), 100)
     with pytest.raises(KeyError):
         compiled.settled_alone("aaa", array("i"), {}, (Block("code", 0, 3),), [tuple(plan)], rules, SettledChunk)
     with pytest.raises(KeyError):
@@ -125,13 +126,13 @@ def test_kinds_and_events_that_vanish_are_walked() -> None:
         kinds.clear()
         yield ({"Text": "a"}, {"start": 0, "end": 1})
 
-    rows, *_ = compiled.walk("abc", events(), kinds, SHAPES, False, False, False)
+    rows, *_ = compiled.walk("abc", events(), kinds, SHAPES, False, False, False, True)
     assert rows == [FoundBlock("heading", 0, 3, 2, "a")]
 
 
-@pytest.mark.parametrize("place", [4, 5, 6])
+@pytest.mark.parametrize("place", [4, 5, 6, 7])
 def test_wishes_that_are_neither_true_nor_false_are_an_error(place: int) -> None:
-    arguments: list[Any] = ["abc", [], KINDS, SHAPES, False, False, False]
+    arguments: list[Any] = ["abc", [], KINDS, SHAPES, False, False, False, False]
     arguments[place] = Raising()
     with pytest.raises(KeyError):
         compiled.walk(*arguments)
@@ -160,7 +161,7 @@ class Watching:
             {},
             (Block("code", 0, 3),),
             ((0, 3, 0, 0, False, None),) * 4320 + ((0, last, 0, 0, False, None),),  # type: ignore[arg-type]
-            (frozenset(), frozenset(), 100),
+            Rules(frozenset(), frozenset(), 100),
             SettledChunk,
         ),
     ],
@@ -192,7 +193,7 @@ def test_a_link_that_vanishes_when_garbage_is_collected_is_kept() -> None:
     held: list[Any] = []
     gc.disable()
     try:
-        _, links, *_ = compiled.walk("abc", events(), KINDS, SHAPES, False, False, False)
+        _, links, *_ = compiled.walk("abc", events(), KINDS, SHAPES, False, False, False, True)
     finally:
         gc.enable()
     assert links == [("target", [], False, 0)]

@@ -64,6 +64,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
     "is_text": (WITH_SURROGATES,),
     "items": (WITH_SURROGATES, PAIRS, st.just(Part)),
     "line_starts": (WITH_SURROGATES, NUMBERS, NUMBERS),
+    "mark_hints": (WITH_SURROGATES,),
     "misplaced": (WITH_SURROGATES, ROWS),
     "plain_words": (WITH_SURROGATES | st.text("ab\n ", max_size=9), NUMBERS),
     "plans_at_sight": (
@@ -72,6 +73,7 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
         NUMBERS,
         ENDS,
         st.builds(SectionSizes, NUMBERS, NUMBERS, NUMBERS, NUMBERS, st.booleans(), st.booleans()),
+        st.none() | st.dictionaries(st.just(()), st.tuples(st.just("a\n"), NUMBERS)),
         st.just(PlannedCore),
     ),
     "settled_alone": (
@@ -80,16 +82,29 @@ ARGUMENTS: dict[str, tuple[st.SearchStrategy[Any], ...]] = {
         KNOWN,
         BLOCKS,
         PLANS,
-        st.tuples(st.just(frozenset({"code", "table"})), st.just(frozenset({"comment"})), NUMBERS),
+        st.tuples(
+            st.just(frozenset({"code", "table"})),
+            st.just(frozenset({"comment"})),
+            NUMBERS,
+            st.none() | st.lists(st.tuples(st.sampled_from(["", "a\n"]), NUMBERS)),
+            st.none(),
+        ),
         st.just(SettledChunk),
     ),
     "token_ends": (st.binary(max_size=16), st.binary(max_size=9).map(lambda begun: array("B", begun)), NUMBERS),
     "tokens_between": (ENDS, NUMBERS, NUMBERS),
     "visible_range": (WITH_SURROGATES, NUMBERS, NUMBERS),
     "visible_ranges": (WITH_SURROGATES, st.lists(NUMBERS), NUMBERS, NUMBERS),
+    "without_hidden": (
+        WITH_SURROGATES,
+        st.binary(max_size=48).map(lambda kept: kept + bytes(-len(kept) % 16))
+        | st.lists(NUMBERS).map(lambda kept: array("q", [max(min(one, 9), -9) for one in kept + kept]).tobytes()),
+        st.lists(st.tuples(NUMBERS, NUMBERS, WITH_SURROGATES)),
+        st.lists(st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS)),
+    ),
     "words_of": (st.lists(EVENTS, max_size=20), NUMBERS, st.booleans()),
 }
-OF_OBJECTS = {"walk", "add_blocks"}  # tested one by one below
+OF_OBJECTS = {"walk", "add_blocks", "kept_ranges"}  # tested one by one below
 ATTRIBUTES: st.SearchStrategy[Any] = st.sampled_from(
     [
         None,

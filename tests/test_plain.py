@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import html
 import re
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 
 import spanwise
 from growth import assert_linear
+from spanwise.native import plain as twins
 from spanwise.testing.made_markdown import markdown
-from spanwise.text.plain import PlainText
+from spanwise.text.markdown_events import markdown_events
+from spanwise.text.plain import PlainText, plain_text_of
 
 SHOWN = {
     "# Head *one* {#id}": "Head one",
@@ -81,7 +85,32 @@ def test_a_record_has_the_plain_text_of_its_core() -> None:
 
 @pytest.mark.parametrize("text", ["*a* ", "[a](b) ", "| a | b |\n", "- a\n", "<b>a</b> ", "&amp; ", "`a` ", "> "])
 def test_work_grows_with_the_text(text: str) -> None:
-    assert_linear(lambda size: PlainText(text * size).of(0, size), 500)
+    def work(size: int) -> None:  # by the Python versions, because lines can be counted
+        events = markdown_events(text * size, 0, wiki=False)[1]
+        kept, changed, _ = twins.kept_ranges(text * size, events)
+        twins.without_hidden(text * size, kept, changed, [])
+        PlainText(text * size).of(0, size)
+
+    assert_linear(work, 500)
+
+
+@given(markdown(), st.sampled_from(["", "---\ntitle: ż\n---\n", "---\nid: ż\n---\n\n---\n", "+++\na = 'ż'\n+++\n"]))
+def test_what_the_reader_keeps_is_what_a_second_parse_finds(text: str, front: str) -> None:
+    document = spanwise.read_text(f"{front}\n{text}")
+    again = plain_text_of(dataclasses.replace(document))
+    for name in ("shown", "starts", "ends", "places"):
+        assert getattr(plain_text_of(document), name) == getattr(again, name)
+
+
+@given(markdown(), st.data())
+def test_spans_are_what_is_joined(text: str, data: st.DataObject) -> None:
+    plain_text = PlainText(text)
+    edges = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=6)))
+    pieces = [(low, high, "\n") for low, high in pairwise(edges) if low < high]
+    spans = plain_text.spans(pieces)
+    if spans is not None and plain_text.shown is not None:
+        shown = [joiner + plain_text.shown[low:high] for low, high, joiner in spans]
+        assert "".join(shown) == plain_text.joined(pieces)
 
 
 def test_references_that_are_cut_are_text() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate, product
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import splintr
@@ -588,6 +588,9 @@ def test_a_tokenizer_is_built_once() -> None:
 # ── the amount of work ───────────────────────────────────────────────────────────────────────────────────────────
 
 
+SOURCE: Final = {"template": "plain", "embed": "source"}
+
+
 class Counting:
     """A tokenizer that records how many characters it is given."""
 
@@ -616,7 +619,7 @@ def long_document() -> Document:
 @pytest.mark.parametrize("seams", [True, False])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("strategy", "no_overlap"), [("structure", {"overlap_tokens": 0}), ("fixed", {"overlap_ratio": 0.0})]
+    ("strategy", "no_overlap"), [("structure", {"overlap_tokens": 0} | SOURCE), ("fixed", {"overlap_ratio": 0.0})]
 )
 @pytest.mark.parametrize("sizes", [{}, {"max_tokens": 512}])
 def test_one_pass_and_about_one_recount(
@@ -629,10 +632,29 @@ def test_one_pass_and_about_one_recount(
     assert len(counting.counted) <= 3 * len(chunks)
 
 
-@pytest.mark.parametrize("strategy", ["structure", "fixed", "simple"])
-def test_with_overlap_still_one_pass_and_no_more_than_two_recounts(strategy: Any) -> None:
+@pytest.mark.parametrize("sizes", [{}, {"max_tokens": 512}])
+@pytest.mark.parametrize("name", OPENAI)
+def test_what_a_page_shows_is_encoded_once_more_with_the_headings(name: str, sizes: dict[str, Any]) -> None:
+    document, counting = long_document(), Counting(tokenizer_of(name))
+    chunks = spanwise.chunk(document, "structure", counting, overlap_tokens=0, **sizes)
+    assert sum(counting.encoded) <= 2 * len(document.text)
+    assert sum(counting.counted) <= 0.3 * len(document.text)
+    assert len(counting.counted) <= 3 * len(chunks)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_seams_both_texts_of_each_chunk_are_counted(name: str) -> None:
+    document, counting = long_document(), Counting(tokenizer_of(name), seams=False)
+    chunks = spanwise.chunk(document, "structure", counting, overlap_tokens=0)
+    assert sum(counting.encoded) == len(document.text)
+    assert sum(counting.counted) <= 2.5 * len(document.text)
+    assert len(counting.counted) <= 3 * len(chunks)
+
+
+@pytest.mark.parametrize(("strategy", "options"), [("structure", SOURCE), ("fixed", {}), ("simple", {})])
+def test_with_overlap_still_one_pass_and_no_more_than_two_recounts(strategy: Any, options: dict[str, Any]) -> None:
     document, counting = long_document(), Counting(tokenizer_of("cl100k"), seams=False)
-    spanwise.chunk(document, strategy, counting)
+    spanwise.chunk(document, strategy, counting, **options)
     assert sum(counting.encoded) == len(document.text)
     assert sum(counting.counted) <= 2 * len(document.text)
 

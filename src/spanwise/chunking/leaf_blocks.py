@@ -9,6 +9,7 @@ from typing import Final
 
 from spanwise.documents.document import Block, Document, Part
 from spanwise.text.cuts import trimmed
+from spanwise.text.plain import with_plain_text_of
 
 _EMPTY_HEAD: Final = re.compile(r"[\s|:-]*+")  # of a table that has none: Markdown can't do without
 _MARK_ALONE: Final = re.compile(r"\s*(?:[-*+•]|\d+[.)])(?:\s+\[[ xX]\])?\s*")
@@ -21,7 +22,8 @@ def leaf_view(document: Document) -> Document:
     """
     if not any(block.parts for block in document.blocks):
         return document
-    return replace(document, blocks=tuple(leaf for block in document.blocks for leaf in _leaves(document.text, block)))
+    leaves = tuple(leaf for block in document.blocks for leaf in _leaves(document.text, block))
+    return with_plain_text_of(replace(document, blocks=leaves), document)
 
 
 def _leaves(text: str, block: Block) -> Iterator[Block]:

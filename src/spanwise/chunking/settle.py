@@ -28,6 +28,7 @@ from spanwise.chunking.strategy import Strategy
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.span import without
 from spanwise.errors import LimitError
+from spanwise.native.settled import Rules, Shown
 from spanwise.text.cuts import grapheme_break, line_cuts, sentence_cuts, trimmed
 from spanwise.text.tokens import NEAR
 
@@ -52,10 +53,20 @@ def settle(task: ChunkingTask, strategy: Strategy, cores: Sequence[PlannedCore])
 
 def _settled_alone(task: ChunkingTask, strategy: Strategy, cores: Sequence[PlannedCore]) -> list[SettledChunk | None]:
     """Settle the cores that need nothing else, nearly all of them where nothing is to be repeated; None for others."""
-    if strategy.repeating is None or not task.no_prefix or task.is_embedded_plain:
+    shown = _shown(task) if task.is_embedded_plain else None
+    if strategy.repeating is None or (task.is_embedded_plain and shown is None):
         return [None] * len(cores)
-    rules = strategy.repeating, task.left_out, task.limit
+    prefixes = None if task.no_prefix else task.prefixes_of([core[2:4] for core in cores])
+    rules = Rules(strategy.repeating, task.left_out, task.limit, prefixes, shown)
     return task.tokens.settle_alone(task.document.blocks, list(cores), rules, SettledChunk)
+
+
+def _shown(task: ChunkingTask) -> Shown | None:
+    """Return what a page shows of the document, with the ends of its tokens; None where these may not be exact."""
+    tokens, plain = task.shown, task.plain
+    if tokens is None or tokens.ends is None:
+        return None
+    return tokens.text, tokens.ends, plain.starts, plain.ends, plain.places
 
 
 def _settle_one(
@@ -211,15 +222,28 @@ def _counts(task: ChunkingTask, prefix: str, pieces: tuple[Piece, ...]) -> tuple
     count = _exact(task, prefix, pieces)
     if not task.is_embedded_plain:
         return count, count
-    plain = task.plain.joined((start, end, joiner) for start, end, _, joiner in pieces)
-    embedded = task.tokens.tokenizer.count(prefix + plain) if plain else count
+    places = [(start, end, joiner) for start, end, _, joiner in pieces]
+    embedded = _exact_shown(task, prefix, places)
+    if embedded is None:
+        plain = task.plain.joined(places)
+        embedded = task.tokens.tokenizer.count(prefix + plain) if plain else count
     return max(count, embedded), embedded
+
+
+def _exact_shown(task: ChunkingTask, prefix: str, places: list[tuple[int, int, str]]) -> int | None:
+    """Count what a page shows of some ranges under a prefix by its map; None where that isn't exact, or is nothing."""
+    tokens = task.shown
+    spans = task.plain.spans(places) if tokens else None
+    if not spans or not tokens or (prefix and not tokens.begins_after(prefix, spans[0][0])):
+        return None
+    count = tokens.exact_sum([(start, end) for start, end, _ in spans], [joiner for _, _, joiner in spans])
+    return None if count is None else task.added + count + (task.prefix_tokens(prefix) if prefix else 0)
 
 
 def _exact(task: ChunkingTask, prefix: str, pieces: tuple[Piece, ...]) -> int:
     """Count what the embedder gets; where that is one range of the document, the map already knows most of it."""
-    text, seam = task.text, task.tokens.tokenizer.seam
-    if prefix and seam and seam.match(prefix[-1] + text[pieces[0].start]):  # no token reaches over the joint
+    text = task.text
+    if prefix and task.tokens.begins_after(prefix, pieces[0].start):  # no token reaches over the joint
         return task.prefix_tokens(prefix) + _exact(task, "", pieces)
     if not prefix:
         if len(pieces) == 1:

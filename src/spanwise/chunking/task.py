@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 from spanwise.chunking.packing import Range
 from spanwise.chunking.template import Template
-from spanwise.documents.document import LEFT_OUT_KINDS, Document, is_described_by_next
+from spanwise.documents.document import LEFT_OUT_KINDS, Document, describing_block, is_described_by_next
 from spanwise.errors import OptionError
 from spanwise.native import LARGEST
 from spanwise.text.cuts import trimmed
@@ -63,12 +63,26 @@ class ChunkingTask:
 
     @cached_property
     def _template(self) -> Template:
-        return Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
+        template = Template(self.options, self.document.metadata.title, self.tokens.tokenizer, self.limit)
+        paths = [(), *{block[3]: None for block in self.document.blocks if block[0] == "heading"}]
+        template.count_at_once([path for path in paths if path or self.document.metadata.title])
+        return template
+
+    @property
+    def prefixes(self) -> Mapping[tuple[str, ...], tuple[str, int]] | None:
+        """What is known to stand before the chunks under some headings, with its tokens; None without a template."""
+        return None if self.no_prefix else self._template.known
 
     @cached_property
     def plain(self) -> PlainText:
         """The document as a page shows it."""
         return plain_text_of(self.document)
+
+    @cached_property
+    def shown(self) -> TokenMap | None:
+        """The tokens of the document as a page shows it; None where its chunks have to be counted by themselves."""
+        text = self.plain.shown
+        return None if text is None or self.tokens.tokenizer.seam is None else self.tokens.of(text)
 
     def within(self, limit: int) -> ChunkingTask:
         """Return the same task under another limit."""
@@ -123,9 +137,21 @@ class ChunkingTask:
         """
         if self.no_prefix:
             return "", 0
-        if not self.described_by_first:
-            block = self._described[block] if last is None else min(self._described[block], last)
-        return self._template.prefix(self.document.blocks[block].headings_path)
+        blocks = self.document.blocks
+        if not self.described_by_first and is_described_by_next(blocks[block]):
+            block = self._described[block] if last is None else describing_block(blocks, block, last)
+        return self._template.prefix(blocks[block].headings_path)
+
+    def prefixes_of(self, spans: Iterable[tuple[int, int]]) -> list[tuple[str, int]]:
+        """Return `prefix` of many ranges of blocks, from the first of each to its last."""
+        blocks, known, found = self.document.blocks, self._template.known, list[tuple[str, int]]()
+        for first, last in spans:
+            block = blocks[first]
+            if first < last and not self.described_by_first and is_described_by_next(block):
+                found.append(self.prefix(first, last))
+            else:
+                found.append(known.get(block[3]) or self._template.prefix(block[3]))
+        return found
 
     @cached_property
     def _described(self) -> list[int]:

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from spanwise.text.cuts import grapheme_break, word_break
-from spanwise.text.tokens import FullTokenizer
+from spanwise.text.tokens import FullTokenizer, counted_lines
 
 _ALL: Final = 1 << 30  # headings of a path
 _LONGEST_TOKEN: Final = 16  # characters; longer tokens are runs of one character
 
 
 class Template:
-    """The prefixes of one document's chunks; chunks under the same headings share one, which is counted once."""
+    """The prefixes of one document's chunks; chunks under the same headings share one, which is counted once.
+
+    `known` has the prefixes that were counted so far, with their tokens.
+    """
 
     def __init__(self, options: Any, title: str | None, tokenizer: FullTokenizer, limit: int) -> None:
         """Store what the prefixes depend on."""
@@ -26,14 +29,27 @@ class Template:
         if self._name == "tags":  # a strategy without options for its tags gets both
             self._title = self._title if getattr(options, "include_page_tag", True) else ""
             self._levels = self._levels if getattr(options, "include_section_tag", True) else 0
-        self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
+        self.known: dict[tuple[str, ...], tuple[str, int]] = {}
         self._counted: dict[str, int] = {}
+
+    def count_at_once(self, paths: Sequence[tuple[str, ...]]) -> None:
+        """Count the prefixes of many paths in one pass, if they are lines; keep those that surely aren't shortened."""
+        if self._name not in {"breadcrumb", "path"}:
+            return
+        title, levels, half = " ".join(self._title.split()), self._levels, self._half // 2
+        lines = [_written(self._name, title, path[-levels:]) for path in paths]
+        if max(map(len, lines), default=0) > self._longest:
+            return
+        for path, line, count in zip(paths, lines, counted_lines(lines, self._tokenizer), strict=False):
+            if count <= half:  # a part may have more tokens than the whole, but not twice as many
+                self.known[path] = line, count
+                self._counted[line] = count
 
     def prefix(self, path: tuple[str, ...]) -> tuple[str, int]:
         """Return the prefix of a chunk under these headings, and its tokens."""
-        if path not in self._prefixes:
-            self._prefixes[path] = self._fitted(path)
-        return self._prefixes[path]
+        if path not in self.known:
+            self.known[path] = self._fitted(path)
+        return self.known[path]
 
     def tokens(self, prefix: str) -> int:
         """Return the tokens of a prefix, counted once."""
@@ -77,9 +93,11 @@ def _shortened(title: str, length: int) -> str:
 
 def _written(template: str, title: str, headings: Sequence[str]) -> str:
     if template in {"breadcrumb", "path"}:
-        names = [name for name in (title, *headings) if name]
-        names = names[1:] if len(names) > 1 and names[0] == names[1] else names  # a title is often the first heading
-        return " > ".join(names) + "\n" if names else ""
+        headings = headings if all(headings) else [*filter(None, headings)]
+        line = " > ".join(headings)
+        if title and (not headings or title != headings[0]):  # a title is often the first heading
+            line = f"{title} > {line}" if line else title
+        return f"{line}\n" if line else ""
     lines = [f"[PAGE] {title}"] if title else []
     lines += [f"[SECTION] {' > '.join(headings)}"] if headings else []
     return "\n".join([*lines, "[TEXT] "]) if lines else ""

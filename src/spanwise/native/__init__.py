@@ -5,7 +5,10 @@ Each C file has a Python file of the same name with the same functions and their
 
 from spanwise.native.events import FoundLink as FoundLink
 from spanwise.native.events import is_only_comments as is_only_comments
+from spanwise.native.kept import Kept as Kept
+from spanwise.native.kept import html_ranges as html_ranges
 from spanwise.native.parts import Range as Range
+from spanwise.native.seams import FARTHEST as FARTHEST
 from spanwise.native.seams import LARGEST as LARGEST
 from spanwise.native.seams import NEAR as NEAR
 from spanwise.native.seams import NEARBY as NEARBY

@@ -7,6 +7,7 @@
 #include <Python.h>
 
 #include <stdint.h>
+#include <string.h>
 
 /* Functions for Python. */
 PyObject *add_blocks(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
@@ -18,7 +19,9 @@ PyObject *exact_tokens(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 PyObject *hints(PyObject *module, PyObject *text);
 PyObject *is_text(PyObject *module, PyObject *words);
 PyObject *items(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *kept_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *line_starts(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *mark_hints(PyObject *module, PyObject *text);
 PyObject *misplaced(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *plain_words(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *plans_at_sight(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
@@ -28,6 +31,7 @@ PyObject *tokens_between(PyObject *module, PyObject *const *arguments, Py_ssize_
 PyObject *visible_range(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *visible_ranges(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *walk(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+PyObject *without_hidden(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 PyObject *words_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 
 /* Every argument that may be changed while Python code runs (an `__index__`, an iterator, a finalizer) is copied into
@@ -65,6 +69,49 @@ int add_range(Ranges *ranges, Py_ssize_t start, Py_ssize_t end);
 PyObject *items_of(PyObject *text, Ranges *ranges, PyTypeObject *shape);
 PyObject *rows_of(PyObject *text, const Ranges *ranges, Py_ssize_t end, PyTypeObject *shape);
 
+/* The bytes of a text, and their positions in characters. */
+typedef struct {
+    const char *bytes;
+    Py_ssize_t length; /* in bytes */
+    Py_ssize_t *known; /* the character position of every 64th byte; NULL for ASCII */
+} Characters;
+
+int know_characters(Characters *characters, PyObject *text);
+Py_ssize_t character_at(const Characters *characters, Py_ssize_t place);
+
+/* An event of the Markdown parser with what it says; all objects are owned, and NULL where there is none. */
+typedef struct {
+    PyObject *name, *said;
+    PyObject *tag, *more; /* of what starts: its name and attributes */
+    Py_ssize_t start, end;
+} Event;
+
+int open_event(Py_ssize_t length, PyObject *pair, Event *event);
+void release_event(Event *event);
+/* Whether a string is a word. */
+static inline int is_word(PyObject *name, const char *word, Py_ssize_t length) {
+    if (PyUnicode_GET_LENGTH(name) != length) return 0;
+    if (!PyUnicode_IS_COMPACT_ASCII(name)) return PyUnicode_CompareWithASCIIString(name, word) == 0;
+    return memcmp(PyUnicode_1BYTE_DATA(name), word, (size_t)length) == 0;
+}
+#define IS(name, word) is_word(name, word, (Py_ssize_t)sizeof(word) - 1)
+
+/* Collects what a page shows of a text from one event after the other; all zeros after `release_kept`. */
+typedef struct {
+    const Characters *text;
+    Ranges ranges;
+    PyObject *changed, *tags;
+    char *ordered; /* the lists that are open, and whether each has numbers */
+    Py_ssize_t depth, room;
+    int in_code;
+    Py_ssize_t reached; /* the end of the last cell */
+} Kept;
+
+int begin_kept(Kept *kept, const Characters *text);
+int take_kept(Kept *kept, const Event *event);
+PyObject *found_kept(const Kept *kept);
+void release_kept(Kept *kept);
+
 /* The character positions where the tokens of a text end: 32-bit integers at any address. */
 typedef struct {
     Py_buffer buffer;
@@ -89,7 +136,20 @@ int open_ends(PyObject *given, Ends *ends);
 Py_ssize_t ended(const Ends *ends, Py_ssize_t low, Py_ssize_t position);
 Py_ssize_t ended_next(const Ends *ends, Cursor *cursor, Py_ssize_t position);
 Text text_of(PyObject *text);
+/* Whether a token always begins at a place in a text that stands after a character. */
+int begins_after(Py_UCS4 before, const Text *text, Py_ssize_t place);
 /* Count a span, and a joiner after it (NULL for none, never empty); -1 if it would need encoding, -2 for an error. */
 Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner);
+
+/* What is removed from a text, and where the shown text goes on after it: three arrays of 64-bit integers. */
+typedef struct {
+    Py_buffer starts, ends, places;
+    Py_ssize_t size;
+} Places;
+
+int open_places(PyObject *const *given, Places *places);
+void close_places(Places *places);
+/* Return the place of a position in the shown text; -1 inside a range that is shown as another text. */
+Py_ssize_t place_of(const Places *places, Py_ssize_t position);
 
 #endif

@@ -4,18 +4,16 @@
 
 #include <string.h>
 
-#define STEP 64 /* bytes between two offsets whose character position is known */
 #define ROW 6   /* fields of a row: kind, start, end, level, title, parts */
 
 typedef struct {
     PyObject *text;
-    const char *bytes;
-    Py_ssize_t length;  /* in bytes */
-    Py_ssize_t *known;  /* the character position of every STEP-th byte; NULL for ASCII */
+    Characters characters;
     PyObject *kinds;    /* maps the parser's names of blocks to kinds */
     PyObject *comment;  /* the kind of HTML that is only comments; NULL without one */
     PyTypeObject *shape, *part_shape; /* of rows and of parts */
-    int tagged, coded, embeds;
+    int tagged, coded, embeds, keeps;
+    Kept kept; /* what a page shows, if it `keeps` that */
     PyObject *rows, *links, *codes, *tags; /* the results */
 
     PyObject *kind; /* of the block that is open; NULL without one */
@@ -26,79 +24,9 @@ typedef struct {
     Ranges parts, block_tags;     /* in bytes until the block is closed */
 } Walk;
 
-/* An event with what it says; all objects are owned, and NULL where there is none. */
-typedef struct {
-    PyObject *name, *said;
-    PyObject *tag, *more; /* of what starts: its name and attributes */
-    Py_ssize_t start, end;
-} Event;
-
-static int is(PyObject *name, const char *word, Py_ssize_t length) {
-    return PyUnicode_GET_LENGTH(name) == length && PyUnicode_CompareWithASCIIString(name, word) == 0;
-}
-#define IS(name, word) is(name, word, (Py_ssize_t)sizeof(word) - 1)
-
-/* ---- bytes to characters ---- */
-
-static Py_ssize_t begun(const char *bytes, Py_ssize_t length) {
-    Py_ssize_t total = 0;
-    for (Py_ssize_t place = 0; place < length; place++) total += (bytes[place] & 0xC0) != 0x80;
-    return total;
-}
-
-static int know_characters(Walk *walk) {
-    if (walk->length == PyUnicode_GET_LENGTH(walk->text)) return 0;
-    Py_ssize_t steps = walk->length / STEP + 1;
-    walk->known = PyMem_New(Py_ssize_t, steps);
-    if (!walk->known) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    Py_ssize_t total = 0;
-    for (Py_ssize_t step = 0; step < steps; step++) {
-        walk->known[step] = total;
-        Py_ssize_t left = walk->length - step * STEP;
-        total += begun(walk->bytes + step * STEP, left < STEP ? left : STEP);
-    }
-    return 0;
-}
-
-static Py_ssize_t character(const Walk *walk, Py_ssize_t place) {
-    if (!walk->known) return place;
-    Py_ssize_t step = place / STEP;
-    return walk->known[step] + begun(walk->bytes + step * STEP, place - step * STEP);
-}
+static Py_ssize_t character(const Walk *walk, Py_ssize_t place) { return character_at(&walk->characters, place); }
 
 /* ---- helpers, which return -1 on failure ---- */
-
-/* Read the "start" and the "end" of a range; the first letter distinguishes them. */
-static int read_places(const Walk *walk, PyObject *where, Event *event) {
-    PyObject *key, *value;
-    Py_ssize_t position = 0;
-    event->start = event->end = -1;
-    while (PyDict_Next(where, &position, &key, &value)) {
-        Py_UCS4 letter = PyUnicode_Check(key) && PyUnicode_GET_LENGTH(key) ? PyUnicode_READ_CHAR(key, 0) : 0;
-        if (!PyLong_Check(value) || (letter != 's' && letter != 'e')) continue;
-        if (position_of(value, letter == 's' ? &event->start : &event->end) < 0) return -1;
-    }
-    if (event->start >= 0 && event->start <= walk->length && event->end >= 0 && event->end <= walk->length) return 0;
-    PyErr_SetString(PyExc_ValueError, "an event of the parser has no range in the text");
-    return -1;
-}
-
-/* Read the name and the value of an event, as new references; an event that is a string has no value. */
-static int take_apart(PyObject *event, PyObject **name, PyObject **said) {
-    Py_ssize_t position = 0;
-    PyObject *key = event, *value = NULL;
-    if (PyUnicode_Check(event) ||
-        (PyDict_Check(event) && PyDict_Next(event, &position, &key, &value) && PyUnicode_Check(key))) {
-        *name = Py_NewRef(key);
-        *said = Py_XNewRef(value);
-        return 0;
-    }
-    PyErr_SetString(PyExc_ValueError, "an event of the parser is neither a word nor a dictionary");
-    return -1;
-}
 
 /* Return a value of a dictionary by its name, borrowed, without running Python code; NULL if there is none. */
 static PyObject *named(PyObject *values, const char *name) {
@@ -107,26 +35,6 @@ static PyObject *named(PyObject *values, const char *name) {
     while (PyDict_Next(values, &position, &key, &value))
         if (PyUnicode_Check(key) && PyUnicode_CompareWithASCIIString(key, name) == 0) return value;
     return NULL;
-}
-
-static int open_event(const Walk *walk, PyObject *pair, Event *event) {
-    if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 || !PyDict_Check(PyTuple_GET_ITEM(pair, 1))) {
-        PyErr_SetString(PyExc_ValueError, "an event of the parser has no range");
-        return -1;
-    }
-    if (read_places(walk, PyTuple_GET_ITEM(pair, 1), event) < 0) return -1;
-    if (take_apart(PyTuple_GET_ITEM(pair, 0), &event->name, &event->said) < 0) return -1;
-    if (!IS(event->name, "Start")) return 0;
-    if (event->said) return take_apart(event->said, &event->tag, &event->more);
-    PyErr_SetString(PyExc_ValueError, "an event of the parser doesn't say what starts");
-    return -1;
-}
-
-static void release_event(Event *event) {
-    Py_XDECREF(event->name);
-    Py_XDECREF(event->said);
-    Py_XDECREF(event->tag);
-    Py_XDECREF(event->more);
 }
 
 /* ---- closing a block ---- */
@@ -319,7 +227,8 @@ static int look_closely(Walk *walk, const Event *event) {
 
 static int take_event(Walk *walk, PyObject *pair) {
     Event event = {0};
-    int failed = open_event(walk, pair, &event);
+    int failed = open_event(walk->characters.length, pair, &event);
+    if (!failed && walk->keeps) failed = take_kept(&walk->kept, &event);
     if (!failed && (!walk->kind || event.start >= walk->until)) {
         failed = open_block(walk, &event);
     } else if (!failed) {
@@ -350,28 +259,33 @@ static int begin_walk(Walk *walk, PyObject *const *arguments) {
     walk->tagged = PyObject_IsTrue(arguments[4]);
     walk->coded = walk->tagged < 0 ? -1 : PyObject_IsTrue(arguments[5]);
     walk->embeds = walk->coded < 0 ? -1 : PyObject_IsTrue(arguments[6]);
-    if (walk->embeds < 0 || !(walk->bytes = PyUnicode_AsUTF8AndSize(walk->text, &walk->length))) return -1;
+    walk->keeps = walk->embeds < 0 ? -1 : PyObject_IsTrue(arguments[7]);
+    if (walk->keeps < 0 || know_characters(&walk->characters, walk->text) < 0) return -1;
     if (!(walk->rows = PyList_New(0)) || !(walk->links = PyList_New(0))) return -1;
     if (!(walk->codes = PyList_New(0)) || !(walk->tags = PyList_New(0))) return -1;
-    return know_characters(walk);
+    return walk->keeps ? begin_kept(&walk->kept, &walk->characters) : 0;
 }
 
-/* walk(text, events, kinds, shapes, tagged, coded, embeds) -> (rows, links, codes, tags) */
+/* walk(text, events, kinds, shapes, tagged, coded, embeds, keeps) -> (rows, links, codes, tags, kept) */
 PyObject *walk(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
-    PyObject *shapes = count == 7 ? arguments[3] : Py_None;
+    PyObject *shapes = count == 8 ? arguments[3] : Py_None;
     if (!PyTuple_Check(shapes) || PyTuple_GET_SIZE(shapes) != 2 || !is_shape(PyTuple_GET_ITEM(shapes, 0)) ||
         !is_shape(PyTuple_GET_ITEM(shapes, 1)) || !PyUnicode_Check(arguments[0]) || !PyDict_Check(arguments[2])) {
-        PyErr_SetString(PyExc_TypeError, "walk takes a text, events, kinds, two shapes, and three wishes");
+        PyErr_SetString(PyExc_TypeError, "walk takes a text, events, kinds, two shapes, and four wishes");
         return NULL;
     }
     Walk state = {.text = arguments[0], .kinds = arguments[2]};
     state.shape = (PyTypeObject *)PyTuple_GET_ITEM(shapes, 0);
     state.part_shape = (PyTypeObject *)PyTuple_GET_ITEM(shapes, 1);
     PyObject *found = NULL;
-    if (begin_walk(&state, arguments) == 0 && take_events(&state, arguments[1]) == 0)
-        found = PyTuple_Pack(4, state.rows, state.links, state.codes, state.tags);
+    if (begin_walk(&state, arguments) == 0 && take_events(&state, arguments[1]) == 0) {
+        PyObject *kept = state.keeps ? found_kept(&state.kept) : Py_NewRef(Py_None);
+        if (kept) found = PyTuple_Pack(5, state.rows, state.links, state.codes, state.tags, kept);
+        Py_XDECREF(kept);
+    }
     forget_block(&state);
-    PyMem_Free(state.known);
+    release_kept(&state.kept);
+    PyMem_Free(state.characters.known);
     PyMem_Free(state.parts.at);
     PyMem_Free(state.block_tags.at);
     Py_XDECREF(state.comment);

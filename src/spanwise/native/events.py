@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
+from spanwise.native.kept import Collector, Kept
 from spanwise.native.parts import Part, Range, items, rows
 from spanwise.native.ranges import visible_range
 
@@ -24,7 +25,8 @@ def walk(
     tagged: bool,
     coded: bool,
     embeds: bool,
-) -> tuple[list[Row], list[FoundLink], list[Range], list[Range]]:
+    keeps: bool,
+) -> tuple[list[Row], list[FoundLink], list[Range], list[Range], Kept | None]:
     """Return blocks, links, code and tags from the events of the Markdown parser, all ranges in characters.
 
     Blocks are those of the outermost level, trimmed, as named tuples (kind, start, end, level, title, parts), the first
@@ -32,11 +34,14 @@ def walk(
     the text of a heading, `parts` are the items of a list or the rows of a table, in the second shape. Links are
     (target, pieces of text, whether it is a wiki link, start), with `![[embedded]]` notes if `embeds` is set. Code is
     the ranges of code inside blocks, if `coded` is set; tags are the ranges of HTML tags in paragraphs, if `tagged` is.
+    The last is what `kept_ranges` returns, if `keeps` is set.
     """
-    walk = _Walk(text, kinds, shapes)
+    walk, collector = _Walk(text, kinds, shapes), Collector(text) if keeps else None
     for event, where in events:
         name, value = (event, None) if event.__class__ is str else next(iter(event.items()))
         start = where["start"]
+        if collector:
+            collector.take(name, value, start, where["end"])
         if start >= walk.until:
             walk.open(name, value, start, where["end"])
             continue
@@ -49,7 +54,7 @@ def walk(
         elif tagged and name == "InlineHtml" and walk.kind == "paragraph":
             walk.block_tags.append((start, where["end"]))
     walk.close()
-    return walk.rows, walk.links, walk.codes, walk.tags
+    return walk.rows, walk.links, walk.codes, walk.tags, collector.found if collector else None
 
 
 def is_only_comments(html: str) -> bool:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define NEARBY 64 /* as in seams.py */
+#define INDENT 64 /* the longest indentation that is looked at */
 
 static int is_32_bit(const Py_buffer *buffer) { /* a longer format may say another order of bytes */
     const char *format = buffer->format ? buffer->format : "B";
@@ -146,16 +147,27 @@ static int is_punctuation(Py_UCS4 sign) {
            sign == 0xFF1F;
 }
 
-/* SEAM of seams.py, without a regular expression. */
+/* SEAM of seams.py, without a regular expression and without indentation. */
 static int is_seam(Py_UCS4 before, Py_UCS4 after) {
     if (after == ' ') return !Py_UNICODE_ISSPACE(before);
     if (before == '\n') return after != '/' && !Py_UNICODE_ISSPACE(after);
     return Py_UNICODE_ISALNUM(before) && (Py_UNICODE_ISSPACE(after) || is_punctuation(after));
 }
 
+int begins_after(Py_UCS4 before, const Text *text, Py_ssize_t place) {
+    Py_UCS4 after = PyUnicode_READ(text->kind, text->data, place);
+    if (before != '\n' || (after != ' ' && after != '\t')) return is_seam(before, after);
+    Py_ssize_t reached = place + 1, most = text->length - place > INDENT ? place + INDENT : text->length - 1;
+    for (; reached <= most; reached++) {
+        after = PyUnicode_READ(text->kind, text->data, reached);
+        if (after != ' ' && after != '\t') return after != '/' && !Py_UNICODE_ISSPACE(after);
+    }
+    return 0;
+}
+
 static int seam_at(const Text *text, Py_ssize_t place) {
     if (place <= 0 || place >= text->length) return 1;
-    return is_seam(PyUnicode_READ(text->kind, text->data, place - 1), PyUnicode_READ(text->kind, text->data, place));
+    return begins_after(PyUnicode_READ(text->kind, text->data, place - 1), text, place);
 }
 
 /* Return the known count of a range and a joiner after it; -1 if there is none, -2 for an error. */

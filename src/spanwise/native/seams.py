@@ -9,13 +9,16 @@ from typing import Final
 
 # No pre-token of cl100k or o200k continues with a space after visible text, with white space or punctuation after a
 # letter or number (but o200k joins contractions, so there is no apostrophe here), or with visible text after a line end
-# (but o200k joins slashes to line ends). None looks farther ahead than that either, so each side is encoded alone.
-SEAM: Final = re.compile(r"\S(?= )|[^\W_](?=[\s!-&(-/:-@\[-`{-~，。、；：！？])|\n(?=[^\s/])")
+# (but o200k joins slashes to line ends), be it indented. None looks farther ahead than that either, so each side is
+# encoded alone.
+SEAM: Final = re.compile(r"\S(?= )|[^\W_](?=[\s!-&(-/:-@\[-`{-~，。、；：！？])|\n(?=[ \t]{0,64}[^\s/])")
 """A token begins after each match in both encodings, whatever the surrounding text."""
 NEAR: Final = 4
 """How many tokens a subtraction may be off; closer to a limit than this, an exact count is needed."""
 NEARBY: Final = 64
 """How many characters from an edge a seam is searched."""
+FARTHEST: Final = 66
+"""How many characters decide whether there is a seam after the first of them."""
 LARGEST: Final = 2**31 - 1
 """The largest position in an array of ends, and the largest count that a text can have."""
 

@@ -24,6 +24,8 @@ typedef struct {
     Draft *drafts;
     Py_ssize_t size;
     Sizes sizes;
+    Py_ssize_t room;    /* of a section without a prefix */
+    PyObject *blocks, *prefixes; /* NULL without a template */
     PyTypeObject *shape;
     PyObject *found;
 } Packing;
@@ -123,12 +125,31 @@ static PyObject *plan(const Draft *draft, int overlap, PyTypeObject *shape) {
     return shaped(shape, fields, PLAN);
 }
 
+/* Take what the template needs from the room of a section: 1, or 0 if that isn't known, -1 for an error. */
+static int make_room(Packing *packing, Py_ssize_t first) {
+    if (!packing->prefixes) return 1;
+    PyObject *block = PyTuple_GET_ITEM(packing->blocks, first);
+    PyObject *path = PyTuple_GET_SIZE(block) > 3 ? PyTuple_GET_ITEM(block, 3) : Py_None;
+    PyObject *prefix = Py_XNewRef(PyDict_GetItemWithError(packing->prefixes, path));
+    if (!prefix) return PyErr_Occurred() ? -1 : 0;
+    Py_ssize_t tokens = -1;
+    int failed = PyTuple_Check(prefix) && PyTuple_GET_SIZE(prefix) == 2
+                     ? position_of(PyTuple_GET_ITEM(prefix, 1), &tokens) < 0
+                     : (PyErr_SetString(PyExc_TypeError, "a prefix is a text with its tokens"), 1);
+    Py_DECREF(prefix);
+    if (failed) return -1;
+    packing->sizes.room = packing->room - tokens;
+    return tokens >= 0 && tokens <= INT32_MAX;
+}
+
 /* Add the plans of a section, or the section itself where it can't be planned, and begin the next. */
 static int close_section(Packing *packing, int goes_on) {
     if (packing->size == 0) return 0;
     Py_ssize_t first = packing->drafts[0].first, last = packing->drafts[packing->size - 1].first;
     int failed = 0, before = 0;
-    if (pack(packing, goes_on) < 0) {
+    int has_room = make_room(packing, first);
+    if (has_room < 0) return -1;
+    if (!has_room || pack(packing, goes_on) < 0) {
         failed = append(packing->found, Py_BuildValue("(nnO)", first, last + 1, goes_on ? Py_True : Py_False));
     } else {
         for (Py_ssize_t place = 0; place < packing->size && !failed; place++) {
@@ -178,16 +199,19 @@ static int read_sizes(PyObject *given, Sizes *sizes) {
     return 0;
 }
 
-/* plans_at_sight(blocks, low, high, ends, sizes, shape) -> list */
+/* plans_at_sight(blocks, low, high, ends, sizes, prefixes, shape) -> list */
 PyObject *plans_at_sight(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_ssize_t count) {
     Py_ssize_t bounds[2];
-    if (count != 6 || !PyTuple_Check(arguments[0]) || !PyTuple_Check(arguments[4]) ||
-        PyTuple_GET_SIZE(arguments[4]) != 6 || !is_shape(arguments[5])) {
-        PyErr_SetString(PyExc_TypeError, "plans_at_sight takes blocks, two bounds, ends, six sizes, and a shape");
+    if (count != 7 || !PyTuple_Check(arguments[0]) || !PyTuple_Check(arguments[4]) ||
+        PyTuple_GET_SIZE(arguments[4]) != 6 || !is_shape(arguments[6]) ||
+        (arguments[5] != Py_None && !PyDict_Check(arguments[5]))) {
+        PyErr_SetString(PyExc_TypeError, "plans_at_sight takes blocks, two bounds, ends, six sizes, prefixes, a shape");
         return NULL;
     }
-    Packing packing = {.shape = (PyTypeObject *)arguments[5]};
+    Packing packing = {.blocks = arguments[0], .shape = (PyTypeObject *)arguments[6]};
+    packing.prefixes = arguments[5] == Py_None ? NULL : arguments[5];
     if (positions_of(arguments + 1, 2, bounds) < 0 || read_sizes(arguments[4], &packing.sizes) < 0) return NULL;
+    packing.room = packing.sizes.room;
     if (bounds[0] < 0) bounds[0] = 0;
     if (bounds[1] > PyTuple_GET_SIZE(arguments[0])) bounds[1] = PyTuple_GET_SIZE(arguments[0]);
     Ends ends;

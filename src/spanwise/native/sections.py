@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from spanwise.native.seams import LARGEST, NEAR
@@ -17,6 +17,9 @@ Seed = tuple[str, int, int, int, int, int]
 """The arguments of a draft: its kind, start and end, its block, and the tokens ended at its edges."""
 Section = tuple[int, int, bool]
 """The first block, the block after the last, and whether the section continues after a rule."""
+
+Prefixes = Mapping[tuple[str, ...], tuple[str, int]]
+"""What a template puts before the text, and its tokens, by headings path."""
 
 CLOSING: Final = frozenset({"heading", "rule"})
 APART: Final = frozenset({"table", "code"})
@@ -151,20 +154,38 @@ def plans_of(drafts: list[SectionDraft], overlaps: bool, shape: Callable[..., Pl
 
 
 def plans_at_sight(
-    blocks: Sequence[Any], low: int, high: int, ends: array[int], sizes: SectionSizes, shape: Callable[..., Plan]
+    blocks: Sequence[Any],
+    low: int,
+    high: int,
+    ends: array[int],
+    sizes: SectionSizes,
+    prefixes: Prefixes | None,
+    shape: Callable[..., Plan],
 ) -> list[Plan | Section]:
     """Return plans for the sections of a range of blocks, which are divided by headings and rules.
 
-    A section with a block that is too large, or that needs an exact count, is returned as a `Section` instead.
+    A section with a block that is too large, or that needs an exact count, is returned as a `Section` instead. With
+    `prefixes`, what a section's template takes of the room is known by its headings path; else that is a `Section` too.
     """
     sizes = sizes._replace(joint=max(min(sizes.joint, LARGEST), -LARGEST))
     found: list[Plan | Section] = []
     for section, goes_on in _sections(blocks, low, high, ends):
         try:
-            found += plans_of(_filled(section, sizes, goes_on), sizes.overlaps, shape)
+            own = sizes._replace(room=sizes.room - _prefix_tokens(blocks[section[0].first], prefixes))
+            found += plans_of(_filled(section, own, goes_on), own.overlaps, shape)
         except _TooCloseError:
             found.append((section[0].first, section[-1].first + 1, goes_on))
     return found
+
+
+def _prefix_tokens(block: Any, prefixes: Prefixes | None) -> int:
+    """Return what the template takes of the room of a section that begins with a block."""
+    if prefixes is None:
+        return 0
+    _, tokens = prefixes.get(block[3], ("", -1)) if len(block) > 3 else ("", -1)
+    if not 0 <= tokens <= LARGEST:
+        raise _TooCloseError
+    return tokens
 
 
 def _sections(

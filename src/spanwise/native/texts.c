@@ -2,6 +2,8 @@
 
 #include "compiled.h"
 
+#include <stdlib.h>
+
 static int read_character(int width, const void *data, Py_ssize_t place, Py_ssize_t length) {
     return place < length ? (int)PyUnicode_READ(width, data, place) : 0;
 }
@@ -52,7 +54,7 @@ PyObject *misplaced(PyObject *Py_UNUSED(module), PyObject *const *arguments, Py_
     return PyLong_FromSsize_t(reached < length ? size : -1);
 }
 
-static int is_word(int letter) {
+static int is_of_name(int letter) {
     return (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z') ||
            letter == '-';
 }
@@ -69,8 +71,8 @@ static int begun_by(int letter, int before, int after) {
     switch (letter) {
     case '[': return after == '[' ? WIKI : after == '!' ? BOX : 0;
     case '%': return after == '%' && before == '\n' ? COMMENT : 0;
-    case '#': return is_word(after) || after == '_' || after == '/' || after > 127 ? TAG : 0;
-    case '^': return is_word(after) ? NAME : 0;
+    case '#': return is_of_name(after) || after == '_' || after == '/' || after > 127 ? TAG : 0;
+    case '^': return is_of_name(after) ? NAME : 0;
     case '<': return after == 'f' || after == 'F' ? FIGURE : 0;
     default: return 0;
     }
@@ -103,5 +105,41 @@ PyObject *hints(PyObject *Py_UNUSED(module), PyObject *text) {
                                                 : look(PyUnicode_4BYTE_KIND, data, length);
     PyObject *made = PyTuple_New(6);
     for (int bit = 0; made && bit < 6; bit++) PyTuple_SET_ITEM(made, bit, PyBool_FromLong(found >> bit & 1));
+    return made;
+}
+
+static int by_size(const void *one, const void *other) {
+    Py_ssize_t first = ((const Range *)one)->start, second = ((const Range *)other)->start;
+    return (first > second) - (first < second);
+}
+
+/* Add the positions of a sign that another one follows; any one if that is 0. */
+static int find_pairs(PyObject *text, Py_UCS4 sign, Py_UCS4 next, Ranges *found) {
+    Py_ssize_t length = PyUnicode_GET_LENGTH(text), place = -1;
+    int width = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    while (++place < length && (place = PyUnicode_FindChar(text, sign, place, length, 1)) >= 0) {
+        if (next && (place + 1 == length || PyUnicode_READ(width, data, place + 1) != next)) continue;
+        if (add_range(found, place, place) < 0) return -1;
+    }
+    return place == -2 ? -1 : 0;
+}
+
+/* mark_hints(text) -> list */
+PyObject *mark_hints(PyObject *Py_UNUSED(module), PyObject *text) {
+    static const char pairs[][2] = {{'=', '='}, {'%', '%'}, {'[', '!'}, {'{', '#'}, {'^', 0}};
+    if (!PyUnicode_Check(text)) {
+        PyErr_SetString(PyExc_TypeError, "mark_hints takes a string");
+        return NULL;
+    }
+    Ranges found = {0};
+    int failed = 0;
+    for (int number = 0; number < 5 && !failed; number++)
+        failed = find_pairs(text, (Py_UCS4)pairs[number][0], (Py_UCS4)pairs[number][1], &found);
+    if (found.size) qsort(found.at, (size_t)found.size, sizeof(Range), by_size);
+    PyObject *made = failed ? NULL : PyList_New(0);
+    for (Py_ssize_t place = 0; made && place < found.size; place++)
+        if (append(made, PyLong_FromSsize_t(found.at[place].start)) < 0) Py_CLEAR(made);
+    PyMem_Free(found.at);
     return made;
 }

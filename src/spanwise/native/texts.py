@@ -9,6 +9,7 @@ _HINTS: Final = tuple(
     re.compile(hint)
     for hint in (r"\[\[", r"\[!", r"(?:\A|\n)%%", r"#[\w/\-\x80-\U0010ffff]", r"\^[A-Za-z0-9-]", r"<[fF]")
 )
+_MARKS: Final = re.compile(r"(?===|%%|\[!|\{#|\^)")
 
 
 def is_text(text: str) -> bool:
@@ -40,3 +41,8 @@ def hints(text: str) -> tuple[bool, ...]:
     True may be wrong, False never is.
     """
     return tuple(hint.search(text) is not None for hint in _HINTS)
+
+
+def mark_hints(text: str) -> list[int]:
+    """Return the positions of `==`, `%%`, `[!`, `{#` and `^`: marks of notes that Markdown's parser takes for text."""
+    return [found.start() for found in _MARKS.finditer(text)]

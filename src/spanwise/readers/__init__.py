@@ -27,6 +27,7 @@ from spanwise.readers.plugin_reader import (
     plugin_suffixes,
     unloaded_readers,
 )
+from spanwise.text.plain import remember_kept
 
 
 class ReadOptions(NamedTuple):
@@ -278,4 +279,5 @@ def _document(result: ReadResult, format: str, metadata: Mapping[str, Any]) -> D
         known["document_id"] = derived_document_id(identity(known, metadata), result.text)
     starts = result.link_starts if metadata.get("links") is None else ()
     checked = Metadata.of(known)
-    return Document(result.text, result.blocks, result.pages, checked, result.left_out, starts, result.visible)
+    document = Document(result.text, result.blocks, result.pages, checked, result.left_out, starts, result.visible)
+    return remember_kept(document, result.kept)

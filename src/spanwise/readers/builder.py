@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import LONGEST_NAME, Block, LeftOut, Page, Part, SourceRef, VisibleText
 from spanwise.documents.span import without
-from spanwise.native import add_blocks, is_only_comments
+from spanwise.native import Kept, add_blocks, is_only_comments
 from spanwise.text.cuts import trimmed
 
 FIGURE_TAG: Final = re.compile(r"<!--|<figure(?=[\s/>])[^<>]*>|</figure\s*>", re.IGNORECASE)
@@ -23,7 +23,7 @@ _FIGURE_HINT: Final = re.compile(r"<[fF][iI][gG][uU]")
 
 
 class ReadResult(NamedTuple):
-    """The result of a reader: the text, its blocks, and the metadata found."""
+    """The result of a reader: the text, its blocks, and the metadata found; `kept` is what a page shows of Markdown."""
 
     text: str
     blocks: tuple[Block, ...]
@@ -32,6 +32,7 @@ class ReadResult(NamedTuple):
     left_out: tuple[LeftOut, ...] = ()
     link_starts: tuple[int, ...] = ()
     visible: tuple[VisibleText, ...] = ()
+    kept: Kept | None = None
 
 
 class FoundBlock(NamedTuple):

@@ -8,58 +8,71 @@ from __future__ import annotations
 
 import html
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
-from itertools import chain
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Final
 
 from spanwise.documents.document import Document
-from spanwise.text.visible import markdown_options
+from spanwise.native import Kept, html_ranges, kept_ranges, mark_hints, without_hidden
+from spanwise.text.markdown_events import markdown_events
 
-if TYPE_CHECKING:
-    import pyromark
-
-_HIDDEN: Final = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|template)\b.*?(?:</\1\s*>|\Z)|<br\b[^<>]*>|</?[A-Za-z][^<>]*>|&#?\w{1,32};",
-    re.DOTALL | re.IGNORECASE,
-)
-_BREAK: Final = re.compile(r"<br\b", re.IGNORECASE)
-_NUMBER: Final = re.compile(rb"\d{1,9}[.)]")
 _NOTE_MARKS: Final = re.compile(
     r"(?P<open>==)(?=\S)[^=\n]+(?<=\S)(?P<close>==)|(?P<comment>%%[^%]*%%)|(?P<id>(?<=[ \t])\^[A-Za-z0-9-]+[ \t]*$)"
     r"|(?P<box>(?<=> )\[!\w[\w -]*\][+-]?[ \t]*)|^[ \t]{0,3}#{1,6}[ \t][^\n]*?(?P<anchor>[ \t]*\{#[^{}`\n]*\})[ \t]*$",
     re.MULTILINE,
 )
+_HEADING: Final = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
 _PLAIN: Final = "_plain_text"  # where a document keeps it
-_BLANK_LINES: Final = re.compile(r"\A(?:[ \t]*\n)+")
-
-
-class Removed(NamedTuple):
-    """A range that a page doesn't show, and what it shows instead: mostly nothing."""
-
-    start: int
-    end: int
-    instead: str = ""
+_KEPT: Final = "_kept_ranges"  # where it keeps what it is made of
+_unescaped: Final = lru_cache(maxsize=512)(html.unescape)  # the same few references again and again
+_BLANK_LINES: Final = re.compile(r"(?:[ \t]*\n)+")
+_Places = Iterable[tuple[int, int, str]]
 
 
 class PlainText:
-    """A Markdown text, and what of it a page doesn't show."""
+    """A Markdown text, and what of it a page doesn't show.
 
-    def __init__(self, text: str, *, is_markdown: bool = True) -> None:
-        """Parse the text once; one that is no Markdown is shown as it is."""
+    `shown` is the whole text as a page shows it; None where that can't be had in one piece. What is removed begins at
+    `starts` and ends at `ends`; after it the shown text goes on at `places`.
+    """
+
+    def __init__(self, text: str, *, is_markdown: bool = True, body_start: int = 0, kept: Kept | None = None) -> None:
+        """Parse the text once, unless what is `kept` of it is known; one that is no Markdown is shown as it is.
+
+        There is front matter up to `body_start`, and nothing is said of what a page shows of that.
+        """
         self.text = text
-        self._removed = list(_removed(text)) if is_markdown else []
-        self._ends = [one.end for one in self._removed]
+        self.shown: str | None = text
+        self.starts = self.ends = self.places = array("q")
+        self._instead_of: dict[int, str] = {}
+        if is_markdown:
+            if kept is None:
+                parsed, events = markdown_events(text, body_start, wiki="[[" in text)
+                kept = kept_in(text, body_start, parsed, kept_ranges(parsed, events))
+            self.shown, *ranges, self._instead_of = _without_hidden(text, kept)
+            self.starts, self.ends, self.places = [array("q", one) for one in ranges]
 
     def of(self, start: int, end: int) -> str:
         """Return a range as a page shows it."""
+        low, high = self.place(start), self.place(end)
+        if self.shown is None or low is None or high is None:
+            return self._put_together(start, end)
+        return self.shown[low:high]
+
+    def place(self, position: int) -> int | None:
+        """Return the place of a position in the shown text; None inside a range that is shown as another text."""
+        index = bisect_right(self.ends, position)
+        place = self.places[index - 1] + position - self.ends[index - 1] if index else position
+        if index == len(self.starts) or self.starts[index] >= position:
+            return place
+        return None if index in self._instead_of else place - position + self.starts[index]
+
+    def _put_together(self, start: int, end: int) -> str:
         pieces, position = list[str](), start
-        for index in range(bisect_left(self._ends, start + 1), len(self._removed)):
-            low, high, instead = self._removed[index]
-            if low >= end:
-                break
+        for index in range(bisect_right(self.ends, start), bisect_left(self.starts, end)):
+            low, high, instead = self.starts[index], self.ends[index], self._instead_of.get(index, "")
             if instead and (low < start or high > end):  # half of a reference is text
                 continue
             pieces += self.text[position : max(low, position)], instead
@@ -67,11 +80,11 @@ class PlainText:
         pieces.append(self.text[position:end])
         return "".join(pieces)
 
-    def joined(self, pieces: Iterable[tuple[int, int, str]]) -> str:
+    def joined(self, pieces: _Places) -> str:
         """Return ranges with the joiners before them as a page shows them; what shows nothing has no joiner."""
         return "".join(self.parts(pieces))
 
-    def parts(self, pieces: Iterable[tuple[int, int, str]]) -> list[str]:
+    def parts(self, pieces: _Places) -> list[str]:
         """Return what each range adds to `joined`: its joiner and what it shows, or nothing."""
         found, first, last = list[str](), -1, -1
         for index, (start, end, joiner) in enumerate(pieces):
@@ -81,194 +94,113 @@ class PlainText:
             if is_visible:
                 first, last = index if first < 0 else first, index
         if first >= 0:
-            found[first] = _BLANK_LINES.sub("", found[first])  # the indentation of code stays
+            found[first] = found[first][_blank_lines(found[first]) :]  # the indentation of code stays
             found[last] = found[last].rstrip()
         return found
 
+    def spans(self, pieces: _Places) -> list[tuple[int, int, str]] | None:
+        """Return the ranges of `shown` that `joined` puts together, with the joiners before them; None if it can't."""
+        found, shown = list[tuple[int, int, str]](), self.shown
+        if shown is None:
+            return None
+        for start, end, joiner in pieces:
+            low, high = self.place(start), self.place(end)
+            if low is None or high is None:
+                return None
+            if not (shown[low:high] or " ").isspace():
+                found.append((low, high, joiner if found else ""))
+        if found:
+            low, high, _ = found[0]
+            found[0] = low + _blank_lines(shown[low:high]), high, ""
+            low, high, joiner = found[-1]
+            found[-1] = low, low + len(shown[low:high].rstrip()), joiner
+        return found
+
+
+def _blank_lines(text: str) -> int:
+    """Return how many characters are in the blank lines that a text begins with."""
+    found = _BLANK_LINES.match(text) if text[:1].isspace() else None
+    return found.end() if found else 0
+
 
 def plain_text_of(document: Document) -> PlainText:
-    """Return a document's text with what a page doesn't show of it; it is parsed once, and kept with the document."""
+    """Return a document's text with what a page doesn't show of it; it is found once, and kept with the document."""
     known = vars(document)
     if _PLAIN not in known:
-        known[_PLAIN] = PlainText(document.text, is_markdown=document.metadata.source_type != "text")
+        is_markdown, first = document.metadata.source_type != "text", document.blocks[:1]
+        body_start = first[0].end if first and first[0].kind == "front_matter" else 0
+        kept = known.pop(_KEPT, None)
+        known[_PLAIN] = PlainText(document.text, is_markdown=is_markdown, body_start=body_start, kept=kept)
     found: PlainText = known[_PLAIN]
     return found
 
 
-class _Kept(NamedTuple):
-    """A range in bytes that a page shows, and how, if it differs; `is_code`: marks in it are none."""
-
-    start: int
-    end: int
-    instead: str | None = None
-    is_code: bool = False
-
-
-def _removed(text: str) -> Iterator[Removed]:
-    """Yield what a page doesn't show of a text, in order."""
-    raw = text.encode()
-    kept = sorted(_kept(raw, text), key=itemgetter(0, 1))
-    code, gaps, changed = list[tuple[int, int]](), list[tuple[int, int]](), list[Removed]()
-    position = 0
-    to_chars = _positions(raw, text, chain.from_iterable(one[:2] for one in kept))
-    for one in kept:
-        start, end = to_chars[one.start], to_chars[one.end]
-        if start > position:
-            gaps.append((position, start))
-        if one.instead is not None:
-            changed.append(Removed(start, end, one.instead))
-        if one.is_code:
-            code.append((start, end))
-        position = max(position, end)
-    gaps.append((position, len(text)))
-    marks = (mark for gap in gaps for mark in _marks(text, *gap))
-    return _merged([*marks, *changed, *_note_marks(text, code)])
+def kept_in(text: str, body_start: int, parsed: str, kept: Kept) -> Kept:
+    """Return what is kept of a parsed text as ranges of the text itself, the front matter of which may be blanked."""
+    by = 0 if parsed is text else len(text[:body_start].encode()) - body_start
+    if not by:
+        return kept
+    ranges, changed, tags = kept
+    moved = array("q", [edge + by if edge >= 0 else edge - by for edge in array("q", ranges)])
+    changed = [(start + by, end + by, instead) for start, end, instead in changed]
+    return moved.tobytes(), changed, [(start + by, end + by, value) for start, end, value in tags]
 
 
-def _merged(found: Iterable[Removed]) -> Iterator[Removed]:
-    """Yield ranges in order, without those that begin inside another."""
-    reached = -1
-    for one in sorted(found):
-        if one.end > reached and one.start < one.end:
-            yield one if one.start >= reached or one.instead else Removed(reached, one.end)
-            reached = one.end
+def remember_kept(document: Document, kept: Kept | None) -> Document:
+    """Keep what the reader knows of what a page shows, so that the text needn't be parsed again."""
+    if kept is not None:
+        vars(document)[_KEPT] = kept
+    return document
 
 
-def _marks(text: str, start: int, end: int) -> Iterator[Removed]:
-    """Yield what of a gap between shown ranges is removed: marks, and lines that hold nothing else.
+def with_plain_text_of(document: Document, other: Document) -> Document:
+    """Let a document of the same text share what is known of it."""
+    known = vars(other)
+    vars(document).update({name: known[name] for name in (_PLAIN, _KEPT) if name in known})
+    return document
 
-    White space alone stays; that behind a mark at the start of a line belongs to the mark.
+
+def _without_hidden(text: str, kept: Kept) -> tuple[str | None, bytes, bytes, bytes, dict[int, str]]:
+    ranges, changed, tags = kept
+    if tags:
+        found = [html_ranges(value, start) for start, end, value in tags if start == end]
+        ranges += array("q", [edge for edges, _ in found for edge in edges]).tobytes()
+        references = ((start, end, _unescaped(value)) for start, end, value in tags if start < end)
+        changed = [*changed, *(one for _, instead in found for one in instead), *references]
+    return without_hidden(text, ranges, changed, list(_note_marks(text)))
+
+
+def _note_marks(text: str) -> Iterator[tuple[int, int, int, int]]:
+    """Yield marks that Markdown's parser takes for text: those of notes, and the anchors of headings.
+
+    Each is the range of the whole, and the part of it that is removed.
     """
-    while start < end:
-        line_end = text.find("\n", start, end)
-        stop = end if line_end < 0 else line_end
-        first = start == 0 or text[start - 1] == "\n"
-        if mark := text[start:stop].strip():
-            whole = first and (line_end >= 0 or stop == len(text))
-            low = text.index(mark[0], start)
-            if whole:
-                yield Removed(start, min(stop + 1, len(text)))
-            else:
-                yield Removed(low, stop if first else low + len(mark))
-        start = stop + 1
+    for low, high in _hinted_lines(text):
+        for match in _NOTE_MARKS.finditer(text, low, high):
+            for name, value in match.groupdict().items():
+                if value is not None:
+                    yield *match.span(), *match.span(name)
 
 
-def _note_marks(text: str, code: list[tuple[int, int]]) -> Iterator[Removed]:
-    """Yield marks that Markdown's parser takes for text: those of notes, and the anchors of headings."""
-    if not any(hint in text for hint in ("==", "%%", "^", "[!", "{#")):
+def _hinted_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the lines that may hold marks; or the whole text, because comments can reach over several lines."""
+    hints, start, end, is_found = mark_hints(text), 0, -1, False
+    if sum(text.startswith("%%", at) for at in hints) > 1:
+        yield 0, len(text)
         return
-    ends = [end for _, end in code]
-    for match in _NOTE_MARKS.finditer(text):
-        index = bisect_left(ends, match.start() + 1)
-        if index < len(code) and code[index][0] < match.end():
-            continue
-        for name, value in match.groupdict().items():
-            if value is not None:
-                yield Removed(*match.span(name))
+    for at in hints:
+        if at > end:
+            start, end, is_found = text.rfind("\n", 0, at) + 1, text.find("\n", at), False
+            end = len(text) if end < 0 else end
+        if not is_found and _may_be_mark(text, at, start):
+            is_found = True
+            yield start, end
 
 
-def _kept(raw: bytes, text: str) -> Iterator[_Kept]:
-    """Yield the ranges that a page shows, in bytes."""
-    import pyromark
-
-    lists: list[bool] = []
-    in_code, reached = False, 0
-    for event, place in pyromark.events_with_range(text, options=_options()):
-        start, end = place["start"], place["end"]
-        if isinstance(event, str):  # a break, which is white space, or a rule
-            continue
-        kind: str
-        value: Any
-        ((kind, value),) = event.items()
-        if kind == "Text":
-            shown = value.encode()
-            yield _Kept(start, end, None if in_code or shown == raw[start:end] else value, in_code)
-        elif kind == "Code":
-            yield from _code(raw, start, end, "\\|" not in value)
-        elif kind in {"Html", "InlineHtml"}:
-            yield from _html(value, start)
-        elif kind in {"Start", "End"}:
-            name = value if isinstance(value, str) else next(iter(value))
-            opens = kind == "Start"
-            if name == "CodeBlock":
-                in_code = opens
-            elif name == "List":
-                lists.append(value["List"] is not None) if opens else lists.pop()
-            elif name == "Item" and opens and lists[-1] and (number := _NUMBER.match(raw, start)):
-                yield _Kept(start, number.end())
-            elif name in {"TableHead", "TableRow"} and opens:
-                reached = start
-            elif name in {"TableHead", "TableRow"}:
-                yield from _bars(raw, reached, end)
-            elif name == "TableCell" and opens:
-                yield from _bars(raw, reached, start)
-                reached = end
-
-
-def _bars(raw: bytes, start: int, end: int) -> Iterator[_Kept]:
-    """Yield the bars between cells."""
-    at = raw.find(b"|", start, end)
-    while at >= 0:
-        yield _Kept(at, at + 1)
-        at = raw.find(b"|", at + 1, end)
-
-
-def _code(raw: bytes, start: int, end: int, in_table: bool) -> Iterator[_Kept]:
-    """Yield the inside of a code span; a bar that is escaped for a table loses its backslash."""
-    ticks = len(raw[start:end]) - len(raw[start:end].lstrip(b"`"))
-    low, high = start + ticks, end - ticks
-    inside = raw[low:high]
-    if inside[:1] == inside[-1:] == b" " and inside.strip():
-        yield _Kept(low, low + 1, "")
-        yield _Kept(high - 1, high, "")
-        low, high = low + 1, high - 1
-    while in_table and (bar := raw.find(b"\\|", low, high)) >= 0:
-        yield _Kept(low, bar, is_code=True)
-        low = bar + 1
-    yield _Kept(low, high, is_code=True)
-
-
-def _html(tags: str, start: int) -> Iterator[_Kept]:
-    """Yield what a browser shows of HTML: the text between tags, a space for a line break, references as characters."""
-    at = 0
-    for match in _HIDDEN.finditer(tags):
-        yield _between(tags, start, at, match.start())
-        at, found = match.end(), match.group()
-        low, high = (start + len(tags[:edge].encode()) for edge in match.span())
-        if _BREAK.match(found):
-            yield _Kept(low, high, " ")
-        elif found.startswith("&"):
-            yield _Kept(low, high, html.unescape(found))
-    yield _between(tags, start, at, len(tags))
-
-
-def _between(tags: str, start: int, low: int, high: int) -> _Kept:
-    before = start + len(tags[:low].encode())
-    return _Kept(before, before + len(tags[low:high].encode()))
-
-
-def _positions(raw: bytes, text: str, edges: Iterable[int]) -> Mapping[int, int]:
-    """Return positions in characters for positions in bytes."""
-    if len(raw) == len(text):
-        return _Same()
-    found: dict[int, int] = {}
-    position = chars = 0
-    for edge in sorted(set(edges)):
-        chars += len(raw[position:edge].decode("utf-8", "ignore"))
-        found[edge], position = chars, edge
-    return found
-
-
-class _Same(dict[int, int]):
-    """Positions of ASCII text, where a byte is a character."""
-
-    def __missing__(self, position: int) -> int:
-        return position
-
-
-@cache
-def _options() -> pyromark.Options:
-    import pyromark
-
-    flags = pyromark.Options
-    return markdown_options() | flags.ENABLE_FOOTNOTES | flags.ENABLE_YAML_STYLE_METADATA_BLOCKS
+def _may_be_mark(text: str, at: int, line: int) -> bool:
+    """Whether what is before a hint, in a line that starts there, allows a mark."""
+    if text[at] == "^":
+        return text[at - 1 : at] in {" ", "\t"}
+    if text[at] == "[":
+        return at > 1 and text.startswith("> ", at - 2)
+    return text[at] != "{" or _HEADING.match(text, line) is not None

@@ -14,7 +14,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import accumulate, islice, pairwise
 from operator import gt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from spanwise import plugins
 from spanwise.errors import MissingExtraError, OptionError, UnreadableError, did_you_mean
 from spanwise.native import (
+    FARTHEST,
     LARGEST,
     NEARBY,
     SEAM,
@@ -41,7 +42,7 @@ from spanwise.text.plugin_tokenizer import PluginTokenizer
 if TYPE_CHECKING:
     import numpy
 
-    from spanwise.native.sections import Plan, Section, SectionSizes
+    from spanwise.native.sections import Plan, Prefixes, Section, SectionSizes
     from spanwise.native.settled import Chunk, Rules
 
 _WINDOW: Final = 1 << 16
@@ -85,7 +86,7 @@ class FullTokenizer(Tokenizer, Protocol):
 class TokenMap:
     """The character positions where the tokens of one text end, computed in one pass."""
 
-    __slots__ = ("_ends", "_known", "_last_seam", "_torn", "text", "tokenizer")
+    __slots__ = ("_ends", "_known", "_last_seam", "_other", "_torn", "text", "tokenizer")
 
     def __init__(self, text: str, tokenizer: FullTokenizer) -> None:
         """Encode the text.
@@ -97,6 +98,7 @@ class TokenMap:
             raise UnreadableError("text", rule, value=len(text), hint="divide it into several documents")
         self.text = text
         self.tokenizer = tokenizer
+        self._other: TokenMap | None = None
         self._torn: list[int] = []  # positions where a text without seams had to be cut for encoding
         # cached counts of short strings; only for encodings whose seams the C code knows as well
         self._known = tokenizer.known if isinstance(tokenizer, OpenAITokenizer) else None
@@ -120,11 +122,24 @@ class TokenMap:
             start = end
         return ends
 
+    def of(self, text: str) -> TokenMap:
+        """Return the map of another text by the same tokenizer; the last one is kept."""
+        if text == self.text:
+            return self
+        if self._other is None or self._other.text is not text:
+            self._other = TokenMap(text, self.tokenizer)
+        return self._other
+
     def plan_at_sight(
-        self, blocks: Sequence[Any], low: int, high: int, sizes: SectionSizes, shape: Callable[..., Plan]
+        self,
+        blocks: Sequence[Any],
+        span: tuple[int, int],
+        sizes: SectionSizes,
+        prefixes: Prefixes | None,
+        shape: Callable[..., Plan],
     ) -> list[Plan | Section]:
         """Plan the sections of a range of blocks from the map alone; return those it can't decide as they are."""
-        return plans_at_sight(blocks, low, high, self._ends, sizes, shape)
+        return plans_at_sight(blocks, *span, self._ends, sizes, prefixes, shape)
 
     def at(self, position: int) -> int:
         """Return the number of tokens that have ended at a character position."""
@@ -181,20 +196,22 @@ class TokenMap:
         inner = self.count(first, last) + tokenizer.count(text[last:end] + joiner) - tokenizer.added
         return inner if at_seam else inner + tokenizer.count(text[start:first]) - tokenizer.added
 
+    def begins_after(self, before: str, position: int) -> bool:
+        """Whether a token always begins at a position if another text stands before it."""
+        seam = self.tokenizer.seam
+        return seam is not None and seam.match(before[-1] + self.text[position : position + FARTHEST]) is not None
+
     def exact_sum(self, ranges: Sequence[tuple[int, int]], joiners: Sequence[str]) -> int | None:
         """Count joined ranges exactly; None where a token might cross a joint.
 
         None can where the tokenizer has seams, the joiner ends a line and the next range begins with visible text.
         """
-        seam = self.tokenizer.seam
-        if seam is None:
+        if self.tokenizer.seam is None:
             return None
         total = 0
         for (start, end), joiner, after in zip(ranges, (*joiners[1:], ""), (*ranges[1:], None), strict=True):
-            if after:
-                joint = seam.match(joiner[-1:] + self.text[after[0]])
-                if not joiner or not joint:
-                    return None
+            if after and (not joiner or not self.begins_after(joiner, after[0])):
+                return None
             total += self.exact(start, end, joiner)
         return total
 
@@ -206,6 +223,11 @@ class TokenMap:
             return [None] * len(plans)
         return settled_alone(self.text, self._ends, self._known, blocks, plans, rules, shape)
 
+    @property
+    def ends(self) -> array[int] | None:
+        """The positions where tokens end; None where subtractions between seams aren't always exact."""
+        return None if self._known is None or self._torn else self._ends
+
     def _is_torn(self, start: int, end: int) -> bool:
         return bisect_right(self._torn, end) > bisect_right(self._torn, start)
 
@@ -215,6 +237,19 @@ class TokenMap:
         if guess + NEAR <= limit:
             return True
         return guess - NEAR <= limit and self.exact(start, end) <= limit
+
+
+def counted_lines(lines: Sequence[str], tokenizer: FullTokenizer) -> list[int]:
+    """Count the tokens of each of some lines that end with a line end; none where one must be counted by itself."""
+    seam, text = tokenizer.seam, "".join(lines)
+    firsts = {line[:1] for line in lines}  # without spaces, because what follows these matters too
+    if seam is None or not all(first.strip() and seam.match("\n" + first) for first in firsts):
+        return []
+    tokens = TokenMap(text, tokenizer)
+    if tokens.ends is None or text.count("\n") > len(lines):
+        return []
+    found = tokens.at_each([0, *accumulate(map(len, lines))])
+    return [after - before for before, after in pairwise(found)]
 
 
 class OpenAITokenizer:

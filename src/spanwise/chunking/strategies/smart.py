@@ -21,6 +21,7 @@ from spanwise.documents.document import Block
 from spanwise.documents.span import between
 from spanwise.errors import OptionError
 from spanwise.options import option
+from spanwise.text.plain import with_plain_text_of
 
 ENDPOINT_OPTIONS: Final = (
     "endpoint", "model", "api_key", "input_price", "output_price", "max_cost", "max_calls", "answer_tokens", "timeout",
@@ -144,7 +145,9 @@ def _split_at_topics(task: ChunkingTask, topics: Sequence[TopicRange]) -> tuple[
     for index, block in enumerate(task.document.blocks):
         blocks += _parts(task.text, block, cuts[index]) if index in cuts else (block,)
         indices += [index] * (len(blocks) - len(indices))
-    document = replace(task.document, blocks=tuple(blocks)) if cuts else task.document
+    document = task.document
+    if cuts:
+        document = with_plain_text_of(replace(document, blocks=tuple(blocks)), document)
     return ChunkingTask(document, task.tokens, task.options, SmartStrategy.leaves_out), indices
 
 

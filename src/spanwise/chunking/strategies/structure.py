@@ -107,8 +107,8 @@ def plan_blocks(task: ChunkingTask, low: int, high: int) -> list[PlannedCore]:
     if low >= high:
         return []
     cores: list[PlannedCore] = []
-    room = task.room(low) if task.no_prefix else 0  # under a template each section has its own
-    for found in task.tokens.plan_at_sight(task.document.blocks, low, high, _sizes(task, room), PlannedCore):
+    sizes = _sizes(task, task.limit - task.added)
+    for found in task.tokens.plan_at_sight(task.document.blocks, (low, high), sizes, task.prefixes, PlannedCore):
         if isinstance(found, PlannedCore):
             cores.append(found)
             continue

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from spanwise.documents.document import Block, Link, Part
-from spanwise.native import FoundLink, Range, hints, walk
+from spanwise.native import FoundLink, Kept, Range, hints, walk
 from spanwise.readers.builder import (
     FIGURE_TAG,
     Builder,
@@ -26,10 +25,9 @@ from spanwise.readers.builder import (
 )
 from spanwise.readers.markdown.front_matter import front_matter_end, front_matter_metadata
 from spanwise.readers.markdown.notes import annotated, comment_ranges, may_hold_marks, tags_in, wiki_link
+from spanwise.text.markdown_events import markdown_events
+from spanwise.text.plain import kept_in
 from spanwise.text.visible import without_note_marks
-
-if TYPE_CHECKING:
-    import pyromark
 
 KINDS: Final = {
     "Paragraph": "paragraph", "HtmlBlock": "html", "List": "list", "Table": "table", "Heading": "heading",
@@ -49,7 +47,8 @@ def read_markdown(text: str) -> ReadResult:
     builder = Builder(text)
     extras = add_markdown(builder, text)
     blocks = annotated(extras.prose, builder.blocks) if extras.marked or extras.callouts_hinted else builder.blocks
-    return ReadResult(text, tuple(blocks), found_in(text, blocks, extras), link_starts=tuple(extras.link_starts))
+    found = found_in(text, blocks, extras)
+    return ReadResult(text, tuple(blocks), found, link_starts=tuple(extras.link_starts), kept=extras.kept)
 
 
 def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, Any]:
@@ -69,7 +68,7 @@ def found_in(text: str, blocks: Sequence[Block], extras: Extras) -> dict[str, An
 class Extras(NamedTuple):
     """What was found besides blocks: links, their positions, and the text with code blanked if it is `marked`.
 
-    With `callouts_hinted` there may be callouts.
+    With `callouts_hinted` there may be callouts. `kept` is what a page shows, if no comment was blanked.
     """
 
     links: list[Link]
@@ -77,6 +76,7 @@ class Extras(NamedTuple):
     prose: str
     marked: bool
     callouts_hinted: bool = True
+    kept: Kept | None = None
 
 
 def add_markdown(builder: Builder, text: str, *, at_start: bool = True) -> Extras:
@@ -88,17 +88,18 @@ def add_markdown(builder: Builder, text: str, *, at_start: bool = True) -> Extra
     comments = _comments(text, body_start) if commented else []
     marked = (tags_hinted or ids_hinted) and may_hold_marks(text)
     parsed = _blanked(text, comments)
-    rows, links, codes, tags = _walked(parsed, body_start, wiki=wiki, tagged=figured, coded=marked)
+    rows, links, codes, tags, kept = _walked(parsed, body_start, wiki=wiki, tagged=figured, coded=marked)
     blocks = [_titled(parsed, row) if row.level and not _PLAIN_TITLE.fullmatch(row.title) else row for row in rows]
     if figured:
         blocks = with_figures(text, blocks, _figures(text, blocks, tags))
     builder.add_all(_with_comments(blocks, comments))
     builder.finish()
-    named = [(link, start) for link, start in map(_link, links) if any(link[:1]) or any(link[2:]) or link.text.strip()]
+    named = [one for one in map(_link, links) if one[0][0] or one[0][2] or one[0][3] or one[0][1].strip()]
     if not (callouts_hinted or ids_hinted):  # then only the sign of a tag in code, or right after it, matters
         codes = [span for span in codes if "#" in text[span[0] : span[1] + 1]]
     prose = _blanked(text, sorted(codes))
-    return Extras([link for link, _ in named], [start for _, start in named], prose, marked, callouts_hinted)
+    kept = kept if parsed is text else None
+    return Extras([link for link, _ in named], [start for _, start in named], prose, marked, callouts_hinted, kept)
 
 
 def _comments(text: str, body_start: int) -> list[tuple[int, int]]:
@@ -139,10 +140,14 @@ def _with_comments(blocks: list[FoundBlock], comments: list[tuple[int, int]]) ->
 
 def _walked(
     text: str, body_start: int, *, wiki: bool, tagged: bool = False, coded: bool = False
-) -> tuple[list[FoundBlock], list[FoundLink], list[Range], list[Range]]:
-    """Parse a text with front matter up to `body_start`, and return its blocks, links, code and tags."""
-    parsed, events = _parsed(text, body_start, wiki=wiki)
-    return walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text)
+) -> tuple[list[FoundBlock], list[FoundLink], list[Range], list[Range], Kept | None]:
+    """Parse a text with front matter up to `body_start`, and return its blocks, links, code and tags.
+
+    The last is what a page shows.
+    """
+    parsed, events = markdown_events(text, body_start, wiki=wiki)
+    rows, links, codes, tags, kept = walk(parsed, events, KINDS, SHAPES, tagged, coded, wiki and "![[" in text, True)
+    return rows, links, codes, tags, kept and kept_in(text, body_start, parsed, kept)
 
 
 def _titled(text: str, heading: FoundBlock) -> FoundBlock:
@@ -154,39 +159,6 @@ def _titled(text: str, heading: FoundBlock) -> FoundBlock:
 def _link(found: FoundLink) -> tuple[Link, int]:
     target, texts, wiki, start = found
     return wiki_link(target, "".join(texts)) if wiki else Link(target, "".join(texts)), start
-
-
-def _parsed(text: str, body_start: int, *, wiki: bool) -> tuple[str, Iterator[tuple[Any, Any]]]:
-    """Parse a text with front matter up to `body_start`, and return the parsed text with its events.
-
-    The parser would find front matter in the middle of a text too, between two rules. So its own detection is used
-    only where that can't happen and both agree on the end; else the front matter is blanked, which keeps positions.
-    """
-    if body_start and text.startswith("---") and text.find("\n---", body_start) < 0:
-        events = _parser(yaml=True, wiki=wiki).events_with_range(text)
-        first, where = next(events, (None, {"end": -1}))
-        if _is_front_matter(first) and where["end"] == len(text[:body_start].encode()):
-            return text, events
-    if body_start:
-        text = " " * body_start + text[body_start:]
-    return text, _parser(yaml=False, wiki=wiki).events_with_range(text)
-
-
-def _is_front_matter(event: Any) -> bool:
-    opened = event.get("Start") if isinstance(event, dict) else None
-    return isinstance(opened, dict) and "MetadataBlock" in opened
-
-
-@cache
-def _parser(*, yaml: bool, wiki: bool) -> pyromark.Markdown:
-    """Return a parser, imported on first use; front matter and wiki links only if the text may have them."""
-    import pyromark
-
-    flags = pyromark.Options
-    options = flags.ENABLE_TABLES | flags.ENABLE_FOOTNOTES | flags.ENABLE_STRIKETHROUGH | flags.ENABLE_TASKLISTS
-    options |= flags.ENABLE_YAML_STYLE_METADATA_BLOCKS if yaml else flags(0)
-    options |= flags.ENABLE_WIKILINKS if wiki else flags(0)
-    return pyromark.Markdown(options=options)
 
 
 def _title(title: str, text: str) -> str:
