@@ -158,6 +158,14 @@ class Inline:
         self._images.append(image)
         self._space = False
 
+    def note(self, label: str) -> None:
+        """Add a reference to a footnote, which stands without a space after what it belongs to."""
+        self._write_code()
+        self._space = False
+        self._prepare()
+        self._append(f"[^{label}]")
+        self._has_text = True
+
     def drop_space(self) -> None:
         """Drop pending white space."""
         self._space = self._break = False
