@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from spanwise.readers.builder import ReadResult
-from spanwise.readers.docx.drafts import PagedElement
 from spanwise.readers.docx.notes import Notes, with_label
 from spanwise.readers.docx.numbering import Numbering
 from spanwise.readers.docx.styles import Styles
 from spanwise.readers.docx.walk import Shared, Walk
 from spanwise.readers.markup.elements import Element, Heading
 from spanwise.readers.markup.writer import paged_result, read_result
+from spanwise.readers.ooxml.drafts import PagedElement
 from spanwise.readers.ooxml.names import W, words_of
 from spanwise.readers.ooxml.package import Package, left_out
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from spanwise.readers.docx.numerals import numeral
 from spanwise.readers.markup.elements import Element, Paragraph, Reference
 from spanwise.readers.markup.inline import Prose, prefixed
 from spanwise.readers.ooxml.names import W
+from spanwise.readers.ooxml.numerals import numeral
 from spanwise.readers.ooxml.package import Package
 
 _FORMS: Final = {"footnote": "decimal", "endnote": "lowerRoman"}

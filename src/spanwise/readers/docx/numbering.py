@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from spanwise.readers.docx.numerals import numeral
 from spanwise.readers.docx.styles import Styles
+from spanwise.readers.ooxml.drafts import Label
 from spanwise.readers.ooxml.names import W, child, flag, number, twips, value
+from spanwise.readers.ooxml.numerals import numeral
 
 _LEVELS: Final = 9
 _PLACE: Final = re.compile(r"%([1-9])")
@@ -27,17 +28,6 @@ class Level(NamedTuple):
     is_legal: bool = False
     left: int | None = None
     style: str | None = None
-
-
-class Label(NamedTuple):
-    """What stands before a numbered paragraph: its text, and the number if that is all of it; bullets have neither."""
-
-    list_id: str
-    level: int
-    left: int | None
-    number: int | None = None
-    closing: str = "."
-    text: str = ""
 
 
 @dataclass(slots=True)

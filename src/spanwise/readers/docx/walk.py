@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from spanwise.documents.document import LeftOut
 from spanwise.readers.docx.content import Line, leave_hidden, read_content
-from spanwise.readers.docx.drafts import Draft, Entry, PagedElement, grouped, paragraph_draft
 from spanwise.readers.docx.fields import Fields
 from spanwise.readers.docx.imported import imported_elements
 from spanwise.readers.docx.notes import Notes
-from spanwise.readers.docx.numbering import Label, Numbering
+from spanwise.readers.docx.numbering import Numbering
 from spanwise.readers.docx.styles import Look, Style, Styles
 from spanwise.readers.docx.tables import table_elements
 from spanwise.readers.markup.elements import Element, Figure, Heading, Paragraph, Reference
+from spanwise.readers.ooxml.drafts import Draft, Entry, Label, PagedElement, grouped, paragraph_draft
 from spanwise.readers.ooxml.names import ALTERNATES, M, R, W, child, chosen, twips, value, words_of
 from spanwise.readers.ooxml.package import Package, left_out
 from spanwise.readers.ooxml.runs import Run, plain_of, prose_of

@@ -270,8 +270,13 @@ def read_result(
     return _result(writer, text, blocks, (), found, left_out)
 
 
-def paged_result(pages: Sequence[Sequence[Element]], found: dict[str, Any], left_out: Sequence[LeftOut]) -> ReadResult:
-    """Write the elements of pages, the first of which is page 1, and return the result."""
+def paged_result(
+    pages: Sequence[Sequence[Element]], found: dict[str, Any], left_out: Sequence[LeftOut], *, apart: bool = False
+) -> ReadResult:
+    """Write the elements of pages, the first of which is page 1, and return the result.
+
+    If they stand `apart`, no page is under the headings of the one before.
+    """
     writer = MarkdownWriter()
     counts = []
     for elements in pages:
@@ -283,6 +288,8 @@ def paged_result(pages: Sequence[Sequence[Element]], found: dict[str, Any], left
     first = reached = 0
     for number, count in enumerate(counts, 1):
         builder.page = number
+        if apart:
+            builder.leave_headings()
         start = writer.blocks[first].start if first < count else reached
         for block in writer.blocks[first:count]:
             builder.add(block.kind, block.start, block.end, block.level, block.title, block.parts, block.reference)

@@ -6,11 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from spanwise.readers.docx.numbering import Label
 from spanwise.readers.markup.elements import Code, Element, Figure, Item, Items, Paragraph, Quote, Reference, Table
 
 _DEEPEST: Final = 12
 _INDENTED: Final = 60  # twentieths of a point: less is not meant
+
+
+class Label(NamedTuple):
+    """What stands before a numbered paragraph: its text, and the number if that is all of it; bullets have neither."""
+
+    list_id: str
+    level: int
+    left: int | None
+    number: int | None = None
+    closing: str = "."
+    text: str = ""
 
 
 class Entry(NamedTuple):
