@@ -139,7 +139,7 @@ class Container:
         try:
             return etree.fromstring(data, etree.XMLParser(encoding=encoding, **_XML))
         except (etree.XMLSyntaxError, ValueError, LookupError) as error:
-            raise self.broken(part, f"it is not XML: {error}") from error
+            raise self.broken(part, f"it is not XML: {getattr(error, 'msg', error)}") from error
 
     def events(self, part: str, tags: str | tuple[str, ...], *, starts: bool = False) -> Iterator[tuple[str, Any]]:
         """Yield `("end", element)` for elements of these tags as they are parsed, and keep no tree of them.

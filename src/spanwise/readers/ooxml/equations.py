@@ -31,6 +31,8 @@ def linear(element: Any, depth: int = 0) -> str:
             choice = chosen(inner)
             pieces.append(linear(choice, depth + 1) if choice is not None else "")
         else:
+            if tag == f"{M}func" and pieces and pieces[-1][-1:].isalnum():
+                pieces.append(" ")  # else the name would be one with the letter before
             pieces.append(_FORMS.get(tag, linear)(inner, depth + 1))
     return "".join(pieces)
 

@@ -30,6 +30,7 @@ class Slide:
     def __init__(self, package: Package, part: str, page: int, master: Master, drawn: set[str]) -> None:
         """Create a walk; `drawn` has the charts and diagrams that were read already."""
         self._package, self._part, self._page, self._master, self._drawn = package, part, page, master, drawn
+        self._is_notes = False
         self.left_out: list[LeftOut] = []
         self.title = ""
 
@@ -43,6 +44,7 @@ class Slide:
 
     def notes(self, root: Any) -> list[Element]:
         """Return the text of the notes of a slide, without the picture of the slide and what all pages repeat."""
+        self._is_notes = True
         shapes = [one for one in self._placed(_tree(root)) if _kind(one.shape) in {"body", None}]
         return self._read([one for one in shapes if child(one.shape, f"{P}txBody") is not None], None, 0)
 
@@ -61,7 +63,8 @@ class Slide:
         return place is not None and place.is_title and bool(words_of(shape, f"{A}t"))
 
     def _reference(self, index: int) -> Reference:
-        return {"slide": self._page, "shape": index}
+        reference = {"slide": self._page, "shape": index}
+        return {**reference, "part": self._part} if self._is_notes else reference
 
     def _address(self, key: str | None) -> str:
         relation = self._package.target(self._part, key)
