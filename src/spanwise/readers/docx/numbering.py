@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from spanwise.readers.docx.styles import Styles
+from spanwise.readers.docx.styles import Styles, left_of
 from spanwise.readers.ooxml.drafts import Label
-from spanwise.readers.ooxml.names import W, child, flag, number, twips, value
+from spanwise.readers.ooxml.names import W, child, flag, number, value
 from spanwise.readers.ooxml.numerals import numeral
 
 _LEVELS: Final = 9
@@ -137,7 +137,7 @@ def _level(element: Any) -> Level:
         value(element, f"{W}lvlText") or "",
         number(value(element, f"{W}lvlRestart")),
         flag(element, f"{W}isLgl") or False,
-        None if indent is None else twips(indent.get(f"{W}left") or indent.get(f"{W}start")),
+        left_of(indent),
         value(element, f"{W}pStyle"),
     )
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from spanwise.readers.ooxml.names import W, child, flag, number, twips, value
+from spanwise.readers.ooxml.names import W, child, flag, is_on, number, twips, value
 from spanwise.readers.ooxml.runs import BOLD, ITALIC, STRUCK
 
 _HEADING: Final = re.compile(
@@ -42,7 +43,8 @@ _CODE_LETTERS: Final = frozenset({
 })  # fmt: skip
 _LEVELS: Final = range(9)
 _DEEPEST_LEVEL: Final = 6
-_TOGGLES: Final = ((f"{W}b", BOLD), (f"{W}i", ITALIC), (f"{W}strike", STRUCK), (f"{W}dstrike", STRUCK))
+_TOGGLES: Final = {f"{W}b": BOLD, f"{W}i": ITALIC, f"{W}strike": STRUCK, f"{W}dstrike": STRUCK}
+_FONTS: Final = f"{W}rFonts"
 _VANISH: Final = f"{W}vanish"
 
 
@@ -125,12 +127,11 @@ class Styles:
         for one in properties:
             tag = one.tag
             if tag == _VANISH:
-                is_hidden = flag(properties, _VANISH) or False
-            elif tag == f"{W}rFonts":
+                is_hidden = is_on(one)
+            elif tag == _FONTS:
                 font = one.get(f"{W}ascii") or one.get(f"{W}hAnsi")
-        for name, sign in _TOGGLES:
-            if (said := flag(properties, name)) is not None:
-                marks = marks | {sign} if said and sign not in style.marks else marks - {sign}
+            elif sign := _TOGGLES.get(tag):
+                marks = marks | {sign} if is_on(one) and sign not in style.marks else marks - {sign}
         if not (marks or is_hidden or letters.is_code or font):
             return _NO_LOOK
         return Look(tuple(sign for sign in _SIGNS if sign in marks), letters.is_code, is_hidden, font)
@@ -153,29 +154,47 @@ class Styles:
         letters = child(element, f"{W}rPr")
         if letters is None:
             return style
-        marks = set(style.marks)
-        for sign, said in [(sign, flag(letters, tag)) for tag, sign in _TOGGLES]:
-            if said is not None:
-                marks = marks | {sign} if said else marks - {sign}
+        marks = style.marks
+        for one in letters:
+            if sign := _TOGGLES.get(one.tag):
+                marks = marks | {sign} if is_on(one) else marks - {sign}
         hidden = flag(letters, _VANISH)
-        return replace(style, marks=frozenset(marks), is_hidden=style.is_hidden if hidden is None else hidden)
+        return replace(style, marks=marks, is_hidden=style.is_hidden if hidden is None else hidden)
 
 
 def _direct(style: Style, properties: Any) -> Style:
     """Return a style with what properties of a paragraph say besides."""
-    if properties is None or len(properties) == 0:
-        return style
     changed: dict[str, Any] = {}
-    if (outline := number(value(properties, f"{W}outlineLvl"))) is not None:
-        changed["level"] = min(outline + 1, _DEEPEST_LEVEL) if outline in _LEVELS else None
-    if (numbering := child(properties, f"{W}numPr")) is not None:
-        if num_id := value(numbering, f"{W}numId"):
-            changed["num_id"] = num_id
-        if (level := number(value(numbering, f"{W}ilvl"))) is not None:
-            changed["num_level"] = level
-    if (indent := child(properties, f"{W}ind")) is not None:
-        left = twips(indent.get(f"{W}left") or indent.get(f"{W}start"))
-        changed["left"] = style.left if left is None else left
-    if (breaks := flag(properties, f"{W}pageBreakBefore")) is not None:
-        changed["breaks_page"] = breaks
+    for one in () if properties is None else properties:
+        if read := _PROPERTIES.get(one.tag):
+            changed |= read(one)
     return replace(style, **changed) if changed else style
+
+
+def _outline(element: Any) -> dict[str, Any]:
+    outline = number(element.get(f"{W}val"))
+    if outline is None:
+        return {}
+    return {"level": min(outline + 1, _DEEPEST_LEVEL) if outline in _LEVELS else None}
+
+
+def _numbering(element: Any) -> dict[str, Any]:
+    num_id, level = value(element, f"{W}numId"), number(value(element, f"{W}ilvl"))
+    found: dict[str, Any] = {"num_id": num_id} if num_id else {}
+    return found if level is None else {**found, "num_level": level}
+
+
+def _indentation(element: Any) -> dict[str, Any]:
+    left = left_of(element)
+    return {} if left is None else {"left": left}
+
+
+def left_of(indent: Any) -> int | None:
+    """Return the left indentation that an element states; None if it states none."""
+    return None if indent is None else twips(indent.get(f"{W}left") or indent.get(f"{W}start"))
+
+
+_PROPERTIES: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
+    f"{W}outlineLvl": _outline, f"{W}numPr": _numbering, f"{W}ind": _indentation,
+    f"{W}pageBreakBefore": lambda element: {"breaks_page": is_on(element)},
+}  # fmt: skip

@@ -12,11 +12,11 @@ from spanwise.readers.docx.fields import Fields
 from spanwise.readers.docx.imported import imported_elements
 from spanwise.readers.docx.notes import Notes
 from spanwise.readers.docx.numbering import Numbering
-from spanwise.readers.docx.styles import Look, Style, Styles
+from spanwise.readers.docx.styles import Look, Style, Styles, left_of
 from spanwise.readers.docx.tables import table_elements
 from spanwise.readers.markup.elements import Element, Figure, Heading, Paragraph, Reference
 from spanwise.readers.ooxml.drafts import Draft, Entry, Label, PagedElement, grouped, paragraph_draft
-from spanwise.readers.ooxml.names import ALTERNATES, M, R, W, child, chosen, twips, value, words_of
+from spanwise.readers.ooxml.names import ALTERNATES, M, R, W, child, chosen, value, words_of
 from spanwise.readers.ooxml.package import Package, left_out
 from spanwise.readers.ooxml.runs import Run, plain_of, prose_of
 
@@ -250,8 +250,7 @@ class _Blocks:
         prose = prose_of(runs)
         text = (Paragraph(prose, line.reference),) if prose.text else ()
         figures = tuple(one for one in line.beside if isinstance(one, Figure))
-        indent = child(properties, f"{W}ind")
-        own = None if indent is None else twips(indent.get(f"{W}left") or indent.get(f"{W}start"))
+        own = left_of(child(properties, f"{W}ind"))
         left = next((one for one in (own, label.left, line.style.left) if one is not None), None)
         if text or figures:
             self._drafts.append(Draft(page, "item", Entry(label, left, (*text, *figures), line.reference)))

@@ -43,7 +43,12 @@ def value(element: Any, name: str, attribute: str = f"{W}val") -> str | None:
 def flag(element: Any, name: str) -> bool | None:
     """Return whether a property is switched on, by a child of a name; None if nothing is said."""
     found = child(element, name)
-    return None if found is None else found.get(f"{W}val", "1").lower() not in _OFF
+    return None if found is None else is_on(found)
+
+
+def is_on(element: Any) -> bool:
+    """Whether an element switches a property on."""
+    return element.get(f"{W}val", "1").lower() not in _OFF
 
 
 def number(text: str | None) -> int | None:
