@@ -404,7 +404,7 @@ def test_a_table_of_contents_is_navigation(tmp_path: Path) -> None:
     assert document.text == "Text."
     assert [one[:2] for one in left_out(document)] == [
         ("navigation", "Contents A 1"),
-        ("navigation", "Scope 1Terms 2"),
+        ("navigation", "Scope 1 Terms 2"),
     ]
     kept = read(data, tmp_path, keep_all=True)
     assert kept.text == "Contents\n\nA 1\n\nScope 1\n\nTerms 2\n\nText."

@@ -191,6 +191,8 @@ class _Blocks:
         properties = child(paragraph, f"{W}pPr")
         line, self._pending = self._pending or Line(walk.reference(paragraph)), None
         line.style = self._shared.styles.paragraph(properties)
+        if walk.in_contents:
+            walk.add_shown(line, " ")
         if line.style.breaks_page:
             walk.break_page(once=True)
         read_content(walk, paragraph, line, self._depth)

@@ -61,6 +61,8 @@ class MarkdownWriter:
         self._prefix = ""
         self._base = 0  # start of the current block
         self._depth = 0
+        self._before: Element | None = None  # the last block, and whether it has the other marker
+        self._alternate = False
 
     @property
     def text(self) -> str:
@@ -68,9 +70,8 @@ class MarkdownWriter:
         return "".join(self._pieces)
 
     def write(self, elements: Sequence[Element]) -> None:
-        """Write elements, each as a block of its own."""
-        before: Element | None = None
-        alternate = False
+        """Write elements, each as a block of its own, after those that were written before."""
+        before, alternate = self._before, self._alternate
         for element in _with_captions(elements):
             if self._length:
                 self._append("\n\n")
@@ -82,6 +83,7 @@ class MarkdownWriter:
             kind = _KINDS[type(element)]
             self.blocks.append(WrittenBlock(kind, start, self._length, level, title, parts, element.reference))
             before = element
+        self._before, self._alternate = before, alternate
 
     def _append(self, piece: str) -> None:
         self._pieces.append(piece)

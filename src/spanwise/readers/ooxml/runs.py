@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from spanwise.readers.markup.inline import Inline, Prose
+from spanwise.readers.markup.inline import Inline, Prose, with_plain_starts
 
 LINE: Final = "\v"
 """A line break inside a run; XML can't hold this character."""
@@ -52,7 +52,9 @@ def prose_of(runs: Sequence[Run], *, marked: bool = True) -> Prose:
             opened.append(sign)
         _write(inline, run)
     prose = inline.take()
-    if marked or prose.links or prose.text == prose.visible:
+    if marked:
+        return with_plain_starts(prose) if len(runs) > 1 else prose
+    if prose.links or prose.text == prose.visible:
         return prose
     return prose._replace(text=_NUMBERED.sub(r"\1\2", prose.text))  # nothing begins a list inside a heading
 
