@@ -53,14 +53,37 @@ def _read_confluence(text: str, options: ReadOptions) -> ReadResult:
     return read_confluence(text, keep_all=options.keep_all)
 
 
+def _read_docx(data: bytes, name: str, options: ReadOptions) -> ReadResult:
+    from spanwise.readers.docx import read_docx
+
+    return read_docx(data, name, keep_all=options.keep_all)
+
+
+def _read_pptx(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.pptx import read_pptx
+
+    return read_pptx(data, name)
+
+
+def _read_pdf(data: bytes, name: str, options: ReadOptions) -> ReadResult:
+    from spanwise.readers.pdf import read_pdf
+
+    return read_pdf(data, name, options.password, options.figures)
+
+
 FORMATS: Final[dict[str, Callable[[str, ReadOptions], ReadResult]]] = {
     "markdown": lambda text, _: read_markdown(text),
     "text": lambda text, _: read_plain(text),
     "html": _read_html,
     "confluence": _read_confluence,
 }
-INPUTS: Final = (*FORMATS, "pdf")
-"""All formats: those of the table are read from text, the others from bytes."""
+FILE_FORMATS: Final[dict[str, Callable[[bytes, str, ReadOptions], ReadResult]]] = {
+    "pdf": _read_pdf,
+    "docx": _read_docx,
+    "pptx": _read_pptx,
+}
+INPUTS: Final = (*FORMATS, *FILE_FORMATS)
+"""All formats: those of the first table are read from text, the others from bytes."""
 _PDF: Final = b"%PDF-"
 _CONFLUENCE_SUFFIXES: Final = (".xml", ".json")
 EXTENSIONS: Final = {
@@ -68,6 +91,8 @@ EXTENSIONS: Final = {
     **dict.fromkeys((".txt", ".text", ".log"), "text"),
     ".pdf": "pdf",
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), "docx"),
+    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"), "pptx"),
     "": "text",
 }
 _NEEDED: Final = {"pdf": ("pypdfium2", "pdf"), "html": ("selectolax", "html"), "confluence": ("lxml", "confluence")}
@@ -227,12 +252,10 @@ def read_bytes(
     if reader := plugin_reader(format, INPUTS):
         return reader.document(data, name, metadata)
     assert isinstance(format, str)  # an object would be a plug-in
-    if format == "pdf":
-        from spanwise.readers.pdf import read_pdf
-
+    if format in FILE_FORMATS:
         with collector_paused:
-            result = read_pdf(data, name, options.password, options.figures)
-        return _document(result, "pdf", metadata)
+            result = FILE_FORMATS[format](data, name, options)
+        return _document(result, format, metadata)
     text, guessed = decoded(data, name)
     return read_string(text, format, metadata, guessed, options)
 

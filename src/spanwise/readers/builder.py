@@ -95,6 +95,11 @@ class Builder:
         else:
             add_blocks(self, blocks, Block, LONGEST_NAME)
 
+    def leave_headings(self) -> None:
+        """Let what comes next stand under no heading."""
+        self.headings.clear()
+        self.path = ()
+
     def finish(self) -> None:
         """Add a block for what is left at the end of the text or page."""
         self.fill(len(self.text))

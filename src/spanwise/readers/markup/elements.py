@@ -58,11 +58,12 @@ class Item(NamedTuple):
 
 
 class Items(NamedTuple):
-    """A list; a numbered one has the number of its first item."""
+    """A list; a numbered one has the number of its first item, and `closing` is the sign after numbers."""
 
     items: tuple[Item, ...]
     reference: Reference
     first: int | None = None
+    closing: str = "."
 
 
 class Cell(NamedTuple):
@@ -133,7 +134,7 @@ def _lines(elements: Iterable[Element], separator: str) -> Iterator[Prose]:
 def _item_lines(items: Items, separator: str) -> Iterator[Prose]:
     number = items.first
     for item in items.items:
-        marker = "" if separator == " " else "- " if number is None else f"{number}. "
+        marker = "" if separator == " " else "- " if number is None else f"{number}{items.closing} "
         number = None if number is None else number + 1
         lines = [prose for prose in _lines(item.elements, separator) if prose.text]
         if lines:

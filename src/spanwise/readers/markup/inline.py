@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from spanwise.documents.document import Link
@@ -157,6 +159,14 @@ class Inline:
         self._visible.append(" ".join(image.alternative.split()))
         self._images.append(image)
         self._space = False
+
+    def note(self, label: str) -> None:
+        """Add a reference to a footnote, which stands without a space after what it belongs to."""
+        self._write_code()
+        self._space = False
+        self._prepare()
+        self._append(f"[^{label}]")
+        self._has_text = True
 
     def drop_space(self) -> None:
         """Drop pending white space."""
@@ -314,6 +324,19 @@ def on_one_line(prose: Prose, separator: str) -> Prose:
 def in_cell(prose: Prose) -> Prose:
     """Escape the bars in the text of a table cell."""
     return _replaced(prose, "|", "\\|")
+
+
+def with_plain_starts(prose: Prose) -> Prose:
+    """Escape what would be read as markup at the start of a line, where pieces that are none by themselves meet."""
+    places = [0, *(found.end() for found in re.finditer(BREAK, prose.text))]
+    found = [(place, match) for place in places if (match := _LINE_START.match(prose.text, place))]
+    if not found:
+        return prose
+    marks = [match.start(3) if match[2] else place for place, match in found]
+    edges = [0, *marks, len(prose.text)]
+    text = "\\".join(prose.text[start:end] for start, end in pairwise(edges))
+    links = tuple((position + bisect_right(marks, position), link) for position, link in prose.links)
+    return prose._replace(text=text, links=links)
 
 
 def _replaced(prose: Prose, old: str, new: str) -> Prose:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any, Final, NamedTuple
 
-from spanwise.documents.document import LeftOut, Link, Part
+from spanwise.documents.document import Block, LeftOut, Link, Page, Part
 from spanwise.readers.builder import Builder, ReadResult
 from spanwise.readers.markup.elements import (
     Code,
@@ -30,6 +30,7 @@ from spanwise.readers.markup.tables import Grid, grid_of
 _DEEPEST: Final = 16  # deeper lists and quotes become one line: indentation must not grow quadratically
 _FENCE: Final = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 _LAST_NUMBER: Final = 999_999_999
+_OTHER: Final = {".": ")", ")": "."}
 _LANGUAGE: Final = re.compile(r"[^\s`]+")
 _KINDS: Final[dict[type[Any], str]] = {
     Paragraph: "paragraph", Heading: "heading", Code: "code", Rule: "rule", Quote: "quote", Items: "list",
@@ -60,6 +61,8 @@ class MarkdownWriter:
         self._prefix = ""
         self._base = 0  # start of the current block
         self._depth = 0
+        self._before: Element | None = None  # the last block, and whether it has the other marker
+        self._alternate = False
 
     @property
     def text(self) -> str:
@@ -67,9 +70,8 @@ class MarkdownWriter:
         return "".join(self._pieces)
 
     def write(self, elements: Sequence[Element]) -> None:
-        """Write elements, each as a block of its own."""
-        before: Element | None = None
-        alternate = False
+        """Write elements, each as a block of its own, after those that were written before."""
+        before, alternate = self._before, self._alternate
         for element in _with_captions(elements):
             if self._length:
                 self._append("\n\n")
@@ -81,6 +83,7 @@ class MarkdownWriter:
             kind = _KINDS[type(element)]
             self.blocks.append(WrittenBlock(kind, start, self._length, level, title, parts, element.reference))
             before = element
+        self._before, self._alternate = before, alternate
 
     def _append(self, piece: str) -> None:
         self._pieces.append(piece)
@@ -147,7 +150,7 @@ class MarkdownWriter:
         for index, item in enumerate(items.items):
             if index:
                 self._line()
-            parts.append(self._item(item, _marker(number, alternate=alternate)))
+            parts.append(self._item(item, _marker(number, items.closing, alternate=alternate)))
             number = None if number is None else min(number + 1, _LAST_NUMBER)
         return tuple(parts)
 
@@ -220,18 +223,18 @@ class MarkdownWriter:
             self._append(" |")
 
 
-def _marker(number: int | None, *, alternate: bool) -> str:
+def _marker(number: int | None, closing: str, *, alternate: bool) -> str:
     """Return the marker of an item; `alternate` selects the other of two equivalent ones."""
     if number is None:
         return "*" if alternate else "-"
-    return f"{number}{')' if alternate else '.'}"
+    return f"{number}{_OTHER[closing] if alternate else closing}"
 
 
 def _touches(before: Element | None, element: Element) -> bool:
     """Whether two lists would be read as one, so that the second needs other markers."""
-    return (
-        isinstance(before, Items) and isinstance(element, Items) and (before.first is None) == (element.first is None)
-    )
+    if not isinstance(before, Items) or not isinstance(element, Items):
+        return False
+    return (before.first is None) == (element.first is None) and before.closing == element.closing
 
 
 def _with_captions(elements: Sequence[Element]) -> list[Element]:
@@ -266,9 +269,51 @@ def read_result(
     blocks = builder.blocks
     if headings:
         blocks = [block._replace(headings_path=(*headings, *block.headings_path)) for block in blocks]
+    return _result(writer, text, blocks, (), found, left_out)
+
+
+def paged_result(
+    pages: Sequence[Sequence[Element]], found: dict[str, Any], left_out: Sequence[LeftOut], *, apart: bool = False
+) -> ReadResult:
+    """Write the elements of pages, the first of which is page 1, and return the result.
+
+    If they stand `apart`, no page is under the headings of the one before.
+    """
+    writer = MarkdownWriter()
+    counts = []
+    for elements in pages:
+        writer.write(elements)
+        counts.append(len(writer.blocks))
+    text = writer.text
+    builder = Builder(text)
+    ranges: list[Page] = []
+    first = reached = 0
+    for number, count in enumerate(counts, 1):
+        builder.page = number
+        if apart:
+            builder.leave_headings()
+        start = writer.blocks[first].start if first < count else reached
+        for block in writer.blocks[first:count]:
+            builder.add(block.kind, block.start, block.end, block.level, block.title, block.parts, block.reference)
+            reached = block.end
+        ranges.append(Page(number, start, reached))
+        first = count
+    builder.finish()
+    return _result(writer, text, builder.blocks, ranges, found, left_out)
+
+
+def _result(
+    writer: MarkdownWriter,
+    text: str,
+    blocks: Sequence[Block],
+    pages: Sequence[Page],
+    found: dict[str, Any],
+    left_out: Sequence[LeftOut],
+) -> ReadResult:
+    """Return what was written, with the links in it."""
     found = dict(found)
-    if writer.links:
-        links = sorted(writer.links, key=lambda item: item[0])
+    links = sorted(writer.links, key=lambda item: item[0])
+    if links:
         found["links"] = tuple(link for _, link in links)
-        return ReadResult(text, tuple(blocks), found, (), tuple(left_out), tuple(position for position, _ in links))
-    return ReadResult(text, tuple(blocks), found, (), tuple(left_out))
+    starts = tuple(position for position, _ in links)
+    return ReadResult(text, tuple(blocks), found, tuple(pages), tuple(left_out), starts)
