@@ -13,23 +13,24 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from spanwise import __version__, plugins
-from spanwise.chunking.strategies import STRATEGIES
+from spanwise.chunking.strategies import STRATEGIES, default_strategy
 from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS
-from spanwise.documents.document import Document
+from spanwise.documents.document import AS_WRITTEN, Document
 from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.pipeline.jobs import Job
 from spanwise.pipeline.process import Chunked
-from spanwise.readers import reader_origin
+from spanwise.readers import expected_format, reader_origin
 from spanwise.records.dialects import PLACE, DialectContext
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import records_of
+from spanwise.sources.item import SourceItem
 from spanwise.stores.values import Entry, StoredDocument
 from spanwise.text.terms import ANALYSER, document_terms
 from spanwise.text.tokens import Tokenizer, built_in, file_name
 
 INDEXING: Final = "4"
 """Raised when other entries are made of the same file: everything is indexed again then."""
-_AS_THE_FILE: Final = frozenset({"markdown", "text"})  # formats whose text is the file, line by line
+_AS_THE_FILE: Final = AS_WRITTEN | {"markdown"}  # formats whose text is the file, line by line
 _CHOOSING_MODEL: Final = frozenset({"endpoint", "model"})
 _LONGEST_TEXT_BEFORE: Final = 2_000  # characters
 _BETWEEN: Final = frozenset({"heading", "rule"})
@@ -75,11 +76,18 @@ def fingerprint_of(job: Job, data: bytes, embedder: str) -> str:
         _distinctive(settings.options), dict(settings.metadata), _format_name(item.format), reading.keep_all,
         reading.figures, dict(item.metadata), item.location, embedder,
     )  # fmt: skip
+    if settings.by_format and (own := _default_of(item)) != settings.strategy_name:
+        deciding = (*deciding, own)
     if others := _plugins_of(job):  # what they make may change with their version
         deciding = (*deciding, others)
     digest = hashlib.blake2b(data, digest_size=16)
     digest.update(orjson.dumps(deciding, option=orjson.OPT_SORT_KEYS, default=str))
     return digest.hexdigest()
+
+
+def _default_of(item: SourceItem) -> str:
+    known = item.document.metadata.source_type if item.document else expected_format(item.name, item.format)
+    return default_strategy(known)
 
 
 def _format_name(format: Any) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from spanwise.chunking.pieces import SettledChunk, core_pieces, rendered
 from spanwise.chunking.strategy import Note, StrategyTraits
-from spanwise.documents.document import Block, Document, Metadata, describing_block
+from spanwise.documents.document import AS_WRITTEN, Block, Document, Metadata, describing_block
 from spanwise.documents.offsets import MEASURES
 from spanwise.records.ids import chunk_id, content_head, owner_of, sha256
 from spanwise.records.links.navigation import links_to
@@ -203,7 +203,7 @@ def plain_text_of(document: Document) -> PlainText:
     global _last_plain
     owner, plain = _last_plain
     if owner is None or owner() is not document:
-        plain = PlainText(document.text, is_markdown=document.metadata.source_type != "text")
+        plain = PlainText(document.text, is_markdown=document.metadata.source_type not in AS_WRITTEN)
         _last_plain = weakref.ref(document), plain
     return plain
 
