@@ -64,6 +64,42 @@ def _read_json_lines(text: str, _: ReadOptions) -> ReadResult:
     return read_json_lines(text)
 
 
+def _read_csv(text: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.delimited import read_delimited
+
+    return read_delimited(text)
+
+
+def _read_tsv(text: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.delimited import read_delimited
+
+    return read_delimited(text, "\t")
+
+
+def _read_xlsx(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.xlsx import read_xlsx
+
+    return read_xlsx(data, name)
+
+
+def _read_xls(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.old_excel import read_xls
+
+    return read_xls(data, name)
+
+
+def _read_ods(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.opendocument import read_ods
+
+    return read_ods(data, name)
+
+
+def _read_pdf(data: bytes, name: str, options: ReadOptions) -> ReadResult:
+    from spanwise.readers.pdf import read_pdf
+
+    return read_pdf(data, name, options.password, options.figures)
+
+
 FORMATS: Final[dict[str, Callable[[str, ReadOptions], ReadResult]]] = {
     "markdown": lambda text, _: read_markdown(text),
     "text": lambda text, _: read_plain(text),
@@ -71,9 +107,17 @@ FORMATS: Final[dict[str, Callable[[str, ReadOptions], ReadResult]]] = {
     "confluence": _read_confluence,
     "json": _read_json,
     "jsonl": _read_json_lines,
+    "csv": _read_csv,
+    "tsv": _read_tsv,
 }
-INPUTS: Final = (*FORMATS, "pdf")
-"""All formats: those of the table are read from text, the others from bytes."""
+FILE_FORMATS: Final[dict[str, Callable[[bytes, str, ReadOptions], ReadResult]]] = {
+    "pdf": _read_pdf,
+    "xlsx": _read_xlsx,
+    "xls": _read_xls,
+    "ods": _read_ods,
+}
+INPUTS: Final = (*FORMATS, *FILE_FORMATS)
+"""All formats: those of the first table are read from text, the others from bytes."""
 _PDF: Final = b"%PDF-"
 _CONFLUENCE_SUFFIXES: Final = (".xml", ".json")
 EXTENSIONS: Final = {
@@ -83,6 +127,11 @@ EXTENSIONS: Final = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
     ".json": "json",
     **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
+    ".csv": "csv",
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), "xlsx"),
+    **dict.fromkeys((".xls", ".xlt"), "xls"),
+    **dict.fromkeys((".ods", ".ots"), "ods"),
     "": "text",
 }
 _NEEDED: Final = {"pdf": ("pypdfium2", "pdf"), "html": ("selectolax", "html"), "confluence": ("lxml", "confluence")}
@@ -244,12 +293,10 @@ def read_bytes(
     if reader := plugin_reader(format, INPUTS):
         return reader.document(data, name, metadata)
     assert isinstance(format, str)  # an object would be a plug-in
-    if format == "pdf":
-        from spanwise.readers.pdf import read_pdf
-
+    if format in FILE_FORMATS:
         with collector_paused:
-            result = read_pdf(data, name, options.password, options.figures)
-        return _document(result, "pdf", metadata)
+            result = FILE_FORMATS[format](data, name, options)
+        return _document(result, format, metadata)
     text, guessed = _decoded(data, name, format)
     try:
         return read_string(text, format, metadata, guessed, options)

@@ -18,7 +18,7 @@ from spanwise.readers.builder import ReadResult
 from spanwise.readers.json_text.scanning import Container, key_at, scanned
 from spanwise.text.cuts import trimmed
 
-_LONG_TEXT: Final = 2000  # characters of a string that has a block of its own
+_LONG_RECORD: Final = 2000  # characters: what is longer has blocks of its own in an array, and so has a long string
 _DEEPEST: Final = 16  # levels that are divided into blocks: paths must not grow without bound
 _PART_COST: Final = 256  # about the bytes of a part
 _MOST_COST: Final = 16  # bytes of parts for each character: a long list of numbers has none
@@ -69,32 +69,42 @@ class _Blocks:
             self.done.append(Block("code", *found, headings_path=path, parts=parts, source_ref={"pointer": pointer}))
 
     def divide(
-        self, whole: Container, span: tuple[int, int], pointer: str, path: tuple[str, ...], depth: int = 1
+        self,
+        whole: Container,
+        span: tuple[int, int],
+        pointer: str,
+        path: tuple[str, ...],
+        depth: int = 1,
+        inside: bool = False,
     ) -> None:
-        """Add the blocks of a container: one for each long member, one for each run of the others."""
+        """Add the blocks of a container: one for each long member, one for each run of the others.
+
+        What is `inside` an array is a record, which stays whole unless it is very long.
+        """
+        inside = inside or not whole.is_object
         starts, count = whole.starts, len(whole.starts)
         edges = [span[0], *starts[1:], span[1]] if count else list(span)
         first = 0
-        for number in self._alone(whole, edges, pointer, depth):
+        for number in self._alone(whole, edges, pointer, depth, inside=inside):
             self._add_run(whole, edges, (first, number), pointer, path)
             name = self._token(whole, number, pointer)
             below = f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}"
             title = " ".join(name.split())[:LONGEST_NAME] if whole.is_object else ""
             inner, inner_path = (edges[number], edges[number + 1]), (*path, title) if title else path
             if child := whole.children.get(number):
-                self.divide(child, inner, below, inner_path, depth + 1)
+                self.divide(child, inner, below, inner_path, depth + 1, inside)
             else:
                 self.add(inner, below, inner_path)
             first = number + 1
         self._add_run(whole, edges, (first, max(count, 1)), pointer, path)
 
-    def _alone(self, whole: Container, edges: Sequence[int], pointer: str, depth: int) -> list[int]:
+    def _alone(self, whole: Container, edges: Sequence[int], pointer: str, depth: int, *, inside: bool) -> list[int]:
         """Return the numbers of the members that have blocks of their own."""
         if depth > _DEEPEST or len(pointer) > LONGEST_NAME:
             return []
-        longs = (at for at in range(len(whole.starts)) if edges[at + 1] - edges[at] > _LONG_TEXT)
+        longs = [at for at in range(len(whole.starts)) if edges[at + 1] - edges[at] > _LONG_RECORD]
         texts = [at for at in longs if whole.is_object and at not in whole.children]
-        return sorted([*whole.children, *texts])
+        return sorted([*(at for at in (longs if inside else whole.children) if at in whole.children), *texts])
 
     def _add_run(
         self, whole: Container, edges: Sequence[int], run: tuple[int, int], pointer: str, path: tuple[str, ...]
