@@ -43,10 +43,11 @@ def chunk(
 ) -> Chunks:
     """Return the chunks of a document; a string is read as Markdown first, a `Path` as a file.
 
-    `strategy` is a name or an object, by default `structure`, `simple` for JSON; `options` are its own.
-    `tokenizer` is a name, the path of a tokenizer.json, or an object. `offsets` may name `"utf8"` and `"utf16"`: the
-    records then give all ranges in bytes and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several documents share, a function of
-    your own from a `Window` to the numbers of the lines where a topic starts, or the name of a plug-in.
+    `strategy` is a name or an object, by default `structure`, `simple` for JSON; `options` are its own. `tokenizer` is
+    a name, the path of a tokenizer.json, or an object. `offsets` may name `"utf8"` and `"utf16"`: the records then give
+    all ranges in bytes and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several documents
+    share, a function of your own from a `Window` to the numbers of the lines where a topic starts, or the name of a
+    plug-in.
     """
     measures = checked_offsets(offsets)
     prepared = prepare(_read(document), strategy, tokenizer, options)

@@ -86,7 +86,40 @@ def formatter(code: str, *, since_1904: bool = False) -> Formatter | None:
     sections = [_section(one) for one in _sections(code)]
     if all(token.kind == "general" for section in sections for token in section.tokens):
         return None
-    return partial(_formatted, sections, since_1904)
+    exactly = partial(_formatted, sections, since_1904)
+    return _quickly(sections, exactly) or exactly
+
+
+_USUAL: Final = re.compile(r"(?:#,##)?0(?:\.(0{1,9}))?")
+
+
+def _quickly(sections: list[Section], exactly: Formatter) -> Formatter | None:
+    """Return a formatter of usual numbers that Python's own formatting does; None for other formats.
+
+    That rounds a binary number, people a decimal one: where the two may differ, `exactly` is asked.
+    """
+    tokens = sections[0].tokens
+    digits = [at for at, token in enumerate(tokens) if token.kind in {"digit", "comma", "point"}]
+    between = tokens[digits[0] : digits[-1] + 1] if digits else ()
+    shape = _USUAL.fullmatch("".join(token.text for token in between))
+    others = {token.kind for token in (*tokens[: digits[0]], *tokens[digits[-1] + 1 :])} if digits else {"none"}
+    percents = sum(token.kind == "percent" for token in tokens)
+    if not shape or not others <= {"shown", "percent"} or percents > 1 or sections[0].condition:
+        return None
+    before = "".join(map(_literal, tokens[: digits[0]])).lstrip()
+    after = "".join(map(_literal, tokens[digits[-1] + 1 :])).rstrip()
+    if before != " ".join(before.split()) + " " * before.endswith(" ") or "  " in after:
+        return None
+    spec = f"{',' if between[1:] and between[1].kind == 'comma' else ''}.{len(shape[1] or '')}f"
+    factor = 100 if percents else 1
+
+    def show(value: float) -> str:
+        written = repr(value)
+        if value <= 0 or value > 1e15 or written[-1] == "5" or "e" in written:
+            return exactly(value)
+        return f"{before}{value * factor:{spec}}{after}"
+
+    return show
 
 
 def is_date(code: str) -> bool:

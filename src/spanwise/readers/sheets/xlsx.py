@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from html import unescape
 from itertools import pairwise
 from typing import Any, Final
+
+from lxml import etree
 
 from spanwise.documents.document import LeftOut
 from spanwise.readers.builder import ReadResult
@@ -31,7 +35,12 @@ _TAGS: Final = ("{*}row", "{*}col", "{*}mergeCell", "{*}pane")
 _DIGITS: Final = "0123456789"
 _MOST_KNOWN: Final = 100_000  # texts of numbers that are kept for cells with the same
 _LONGEST_LISTED: Final = 200  # characters of what is left out
-_NO_VALUE: Final = "formula without a value"
+_FORMULA: Final = "f"  # the kind of a cell whose formula has no value yet
+_VALUES: Final = frozenset({"", "n", "b", "d"})
+_CELL: Final = re.compile(
+    r'<c r="([A-Z]{1,3})[0-9]+"(?: s="([0-9]+)")?(?: t="([A-Za-z]+)")?(?:/>|>(?:<f[^<>]*(?:/>|>[^<]*</f>))?'
+    r'(?:<v>|<is><t(?: xml:space="preserve")?>)([^<]*)(?:</v>|</t></is>)</c>)'
+)
 
 
 def read_xlsx(data: bytes, name: str) -> ReadResult:
@@ -114,17 +123,18 @@ class _SheetWalk:
         """Return a row; None if no cell of it shows anything."""
         columns, texts, values = list[int](), list[str](), 0
         column, known = -1, self._columns
-        for cell in element:
-            letters = (cell.get("r") or "").rstrip(_DIGITS)
+        for letters, style, kind, value in _written_cells(element):
             column = known[letters] if letters in known else self._column(letters, column)
-            kind = cell.get("t")
-            text = self._text(cell, kind, number, column)
+            if kind == _FORMULA:
+                self._leave_out_formula(value, number, column)
+                continue
+            text = self._text(kind, value, style) if value else ""
             if not text:
                 continue
             if self._hidden_ranges and self._is_hidden(column):
                 self._hidden_texts.setdefault(column, text[:_LONGEST_LISTED])
                 continue
-            if kind is None or kind in {"n", "b", "d"}:
+            if kind in _VALUES:
                 values |= 1 << len(texts)
             columns.append(column)
             texts.append(text)
@@ -148,27 +158,17 @@ class _SheetWalk:
     def _is_hidden(self, column: int) -> bool:
         return any(low <= column <= high for low, high in self._hidden_ranges)
 
-    def _text(self, cell: Any, kind: str | None, number: int, column: int) -> str:
+    def _leave_out_formula(self, formula: str, number: int, column: int) -> None:
+        where = reference(self._sheet.name, number, column, number, column)
+        self.left_out.append(LeftOut("formula without a value", f"={formula[:_LONGEST_LISTED]}", where))
+
+    def _text(self, kind: str, value: str, style: str) -> str:
         """Return what a cell shows, as Markdown."""
-        value, formula = None, None
-        for child in cell:
-            name = child.tag.rpartition("}")[2]
-            if name == "v":
-                value = child.text
-            elif name == "is":
-                return cell_text(text_of(child))
-            elif name == "f":
-                formula = child.text or ""
-        if value is None:
-            if formula:
-                where = reference(self._sheet.name, number, column, number, column)
-                self.left_out.append(LeftOut(_NO_VALUE, f"={formula[:_LONGEST_LISTED]}", where))
-            return ""
         if kind == "s":
             at = int(value) if value.isdecimal() and len(value) < 10 else -1
             return self._book.strings[at] if 0 <= at < len(self._book.strings) else ""
-        if kind is None or kind == "n":
-            return self._number(value, cell.get("s") or "0")
+        if not kind or kind == "n":
+            return self._number(value, style)
         if kind == "b":
             return "TRUE" if value.strip() == "1" else "FALSE"
         return cell_text(decoded(value))
@@ -213,6 +213,33 @@ class _SheetWalk:
             if found:
                 rows = root.get("headerRowCount") or "1"
                 yield found, int(rows) if rows.isdecimal() and len(rows) < 3 else 1
+
+
+def _written_cells(row: Any) -> Sequence[tuple[str, str, str, str]]:
+    """Return the letters of the column, the style, the kind and the value of each cell of a row.
+
+    Cells that are written as nearly all are, are taken from the row's XML at once: to ask each costs much more.
+    """
+    if row.prefix is None:
+        found = _CELL.findall(etree.tostring(row, encoding="unicode", with_tail=False))
+        if len(found) == len(row):
+            return [(a, style, kind, unescape(value) if "&" in value else value) for a, style, kind, value in found]
+    return [_written_cell(cell) for cell in row if isinstance(cell.tag, str)]
+
+
+def _written_cell(cell: Any) -> tuple[str, str, str, str]:
+    """Return the same of one cell; of a formula that has no value its text, as a kind of its own."""
+    letters, style, kind = (cell.get("r") or "").rstrip(_DIGITS), cell.get("s") or "", cell.get("t") or ""
+    value, formula = "", ""
+    for child in cell:
+        name = child.tag.rpartition("}")[2]
+        if name == "v":
+            value = child.text or ""
+        elif name == "is":
+            return letters, style, "inlineStr", text_of(child)
+        elif name == "f":
+            formula = child.text or ""
+    return (letters, style, _FORMULA, formula) if formula and not value else (letters, style, kind, value)
 
 
 def _sorted_row(number: int, columns: Iterable[int], texts: Iterable[str]) -> SheetRow:
