@@ -331,8 +331,8 @@ def _as_date(section: Section, value: float, since_1904: bool) -> str | None:
         return None
     places = _fraction_places(tokens)
     shows_seconds = any(token.text[0] == "s" for token in tokens if token.kind in {"date", "elapsed"})
-    if not places:
-        moment += timedelta(milliseconds=500) if shows_seconds else timedelta()
+    if shows_seconds:
+        moment += timedelta(milliseconds=500 // 10 ** min(places, 3))
     halves = any(token.kind == "half" for token in tokens)
     pieces, total = list[str](), round(abs(value) * 86_400, max(places, 0) or None)
     for at, token in enumerate(tokens):

@@ -12,9 +12,11 @@ from spanwise.readers.builder import ReadResult
 from spanwise.readers.container import OLE
 from spanwise.readers.sheets.cells import BETWEEN, Merged, Sheet, SheetRow, cell_text
 from spanwise.readers.sheets.number_formats import general
+from spanwise.readers.sheets.old_records import fault_of
 from spanwise.readers.sheets.writing import SheetWriter
 
 _DAMAGED: Final = "it is damaged, cut off, or no such file; get it again from where it comes from"
+_PANIC: Final = "PanicException"  # what a fault in calamine raises: it is no Exception, and has no public name
 _NO_CELLS: Final = "sheet without cells"
 _MIDNIGHT: Final = datetime.time()
 
@@ -25,6 +27,8 @@ def read_xls(data: bytes, name: str) -> ReadResult:
 
     if not data.startswith(OLE):
         raise UnreadableError(name, "is no workbook of Excel 97 to 2003", hint=_DAMAGED)
+    if fault := fault_of(data):
+        raise UnreadableError(name, f"is no readable workbook ({fault})", hint=_DAMAGED)
     writer, left_out = SheetWriter(), list[LeftOut]()
     try:
         book = load_workbook(BytesIO(data))
@@ -39,6 +43,10 @@ def read_xls(data: bytes, name: str) -> ReadResult:
         hint = "open it and save it without the password"
         raise UnreadableError(name, "is encrypted with a password", hint=hint) from error
     except (CalamineError, OSError, ValueError) as error:
+        raise UnreadableError(name, f"is no readable workbook ({error})", hint=_DAMAGED) from error
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
         raise UnreadableError(name, f"is no readable workbook ({error})", hint=_DAMAGED) from error
     return writer.result({}, left_out)
 
