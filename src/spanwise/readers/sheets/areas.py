@@ -127,7 +127,7 @@ def _goes_on(area: Area, merged: Sequence[Merged], count: int) -> bool:
         return True  # a cell of the head reaches down into this row
     groups = any(one.top == above.number and one.right > one.left and _meets(one, area) for one in merged)
     only_title = _is_title(above, row)
-    fills_gaps = len(above.columns) < len(row.columns) and not set(above.columns) >= set(row.columns)
+    fills_gaps = not set(above.columns) >= set(row.columns)
     below = area.rows[count + 1 : count + 1 + _SAMPLE]
     has_values = sum(bool(one.values) for one in below) * 2 > len(below)
     return (groups or only_title or fills_gaps) and (has_values or only_title)

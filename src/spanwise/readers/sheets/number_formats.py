@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from functools import partial
 from typing import Final, NamedTuple
@@ -29,7 +29,8 @@ BUILT_IN: Final = {
 }  # fmt: skip
 """The formats that files name by number only."""
 _LONGEST: Final = 1000  # characters of a format: longer ones are none
-_MOST_DIGITS: Final = 30
+_MOST_DIGITS: Final = 20  # of a number that is shown in its format
+_EXACTLY: Final = Context(prec=_LONGEST + 2 * _MOST_DIGITS)
 _TOKEN: Final = re.compile(
     r'"(?P<quoted>[^"]*)"?|\\(?P<literal>.)|_(?P<space>.)|\*(?P<fill>.)|\[(?P<bracket>[^\]]*)\]'
     r"|(?P<general>General)|(?P<half>AM/PM|A/P|上午/下午)|(?P<exponent>E[+-])"
@@ -215,9 +216,11 @@ def _as_number(section: Section, value: float) -> str:
     whole = [at for at in digits if at < end_of_whole]
     places = [at for at in digits if point is not None and at > point and (exponent is None or at < exponent)]
     power = 0
+    if exponent is None and number.adjusted() > _MOST_DIGITS:
+        return general(value)
     if exponent is not None:
         number, power = _scaled(number, max(len(whole), 1), len(places))
-    rounded = number.quantize(Decimal(1).scaleb(-min(len(places), _MOST_DIGITS)), ROUND_HALF_UP)
+    rounded = number.quantize(Decimal(1).scaleb(-len(places)), ROUND_HALF_UP, _EXACTLY)
     integer, _, decimals = f"{rounded:f}".partition(".")
     texts = _whole_digits(tokens, whole, integer, grouped=grouped) | _decimal_digits(tokens, places, decimals)
     if exponent is not None:
@@ -246,7 +249,7 @@ def _scaled(number: Decimal, before: int, after: int) -> tuple[Decimal, int]:
         return number, 0
     step = before if before > 1 else 1
     power = number.adjusted() // step * step
-    rounded = number.scaleb(-power).quantize(Decimal(1).scaleb(-after), ROUND_HALF_UP)
+    rounded = number.scaleb(-power).quantize(Decimal(1).scaleb(-after), ROUND_HALF_UP, _EXACTLY)
     if rounded >= Decimal(10) ** step:
         power += step
     return number.scaleb(-power), power

@@ -15,6 +15,8 @@ _ENTRY: Final = 128
 _NO_SECTOR: Final = 0xFFFFFFFA  # from here on, numbers are marks
 _NAMES: Final = frozenset({"workbook", "book"})
 _STREAM: Final = 2
+_SMALLEST_STREAM: Final = 4096  # smaller ones lie in sectors of their own
+_BEGINNINGS: Final = frozenset({0x0009, 0x0209, 0x0409, 0x0809})
 _CELLS: Final = frozenset({0x0002, 0x0003, 0x0004, 0x0005, 0x0006, 0x00D6, 0x00FD, 0x0203, 0x0204, 0x0205, 0x027E})
 _SEVERAL_CELLS: Final = frozenset({0x00BD, 0x00BE})
 _DIMENSIONS: Final = frozenset({0x0000, 0x0200})
@@ -28,7 +30,7 @@ def fault_of(data: bytes) -> str | None:
         streams = list(_workbooks(data))
     except (struct.error, IndexError, ValueError) as error:
         return f"its sectors are damaged: {error}"
-    if not streams:
+    if not streams or any(int.from_bytes(stream[:2], "little") not in _BEGINNINGS for stream in streams):
         return "it has no workbook"
     return next(filter(None, map(_fault_in, streams)), None)
 
@@ -62,7 +64,7 @@ def _workbooks(data: bytes) -> Iterator[bytes]:
         raise ValueError("their size is none")
     table = _table(data, 1 << shift)
     folder = _chain(data, table, struct.unpack_from("<I", data, 48)[0], 1 << shift)
-    limit, mini_start = struct.unpack_from("<II", data, 56)
+    mini_start = struct.unpack_from("<I", data, 60)[0]
     small: bytes | None = None
     for at in range(0, len(folder) - _ENTRY + 1, _ENTRY):
         length = struct.unpack_from("<H", folder, at + 64)[0]
@@ -72,7 +74,7 @@ def _workbooks(data: bytes) -> Iterator[bytes]:
         if folder[at + 66] != _STREAM or name not in _NAMES:
             continue
         start, size = struct.unpack_from("<II", folder, at + 116)
-        if size >= limit:
+        if size >= _SMALLEST_STREAM:
             yield _chain(data, table, start, 1 << shift)[:size]
             continue
         if small is None:
