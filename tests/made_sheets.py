@@ -102,7 +102,8 @@ class Book:
         sheets = {f"xl/worksheets/sheet{number}.xml": text for number, (_, _, text) in enumerate(self._sheets, 1)}
         return zipped({
             "_rels/.rels": related(("officeDocument", "xl/workbook.xml")),
-            "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}">{epoch}<sheets>{listed}</sheets></workbook>',
+            "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{RELATIONS}">{epoch}'
+                               f"<sheets>{listed}</sheets></workbook>",
             "xl/_rels/workbook.xml.rels": related(*kinds, ("styles", "styles.xml"), ("sharedStrings", "strings.xml")),
             "xl/styles.xml": f'<styleSheet xmlns="{MAIN}"><numFmts>{formats}</numFmts>'
                              f'<cellXfs><xf numFmtId="0"/>{styles}</cellXfs></styleSheet>',

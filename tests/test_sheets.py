@@ -127,8 +127,9 @@ def test_what_is_hidden_is_left_out_and_listed() -> None:
 def test_cells_are_read_however_they_are_written() -> None:
     inside = (
         '<sheetData><row><c t="inlineStr"><is><r><t>ri</t></r><r><t>ch</t></r></is></c><c t="s"><v>0</v></c></row>'
-        '<row r="5"><c r="B5"><f>1+1</f><v>2</v></c><c r="A5" t="str"><v>a_x000A_b</v></c><c r="C5" t="e"><v>#N/A</v></c>'
-        "</row><row r='4'><c r='A4'><v>&#52;</v></c></row></sheetData>"
+        '<row r="5"><c r="B5"><f>1+1</f><v>2</v></c><c r="A5" t="str"><v>a_x000A_b</v></c>'
+        '<c r="C5" t="e"><v>#N/A</v></c></row>'
+        "<row r='4'><c r='A4'><v>&#52;</v></c></row></sheetData>"
     )
     book = Book().raw_sheet("S", inside)
     book.parts["xl/strings.xml"] = "<sst><si><t>sha</t><phoneticPr/><rPh><t>no</t></rPh><r><t>red</t></r></si></sst>"
@@ -166,7 +167,7 @@ def test_a_cell_far_away_costs_little() -> None:
     document = read(Book().sheet("S", {1: ["a", *[None] * 16_000, "z"], 900_000: ["b"]}).data())
     assert len(document.text) < 1_000
     wide: list[list[Cell]] = [[f"c{at}" for at in range(5_000)], *([[None] * 4_999 + ["x"]] * 300)]
-    assert len(read(Book().sheet("S", wide).data()).text) < 200_000 + 300 * 64 * 4
+    assert len(read(Book().sheet("S", wide).data()).text) < 1_200_000  # and not 4,500,000
 
 
 def test_reading_is_linear() -> None:
@@ -178,8 +179,7 @@ def test_reading_is_linear() -> None:
         return read(Book().sheet("S", [[None] * (2 * at) + ["x"] for at in range(size)]).data())
 
     assert_linear(work, 100)
-    assert_linear(lambda size: work(size) and None, 100)
-    assert stairs(60)
+    assert_linear(stairs, 60)
 
 
 ODS_ROWS = (
@@ -191,7 +191,8 @@ ODS_ROWS = (
     "<text:span>n</text:span><text:s/>B<text:line-break/>C</text:p></table:table-cell>"
     '<table:table-cell office:value-type="currency" office:value="5"><office:annotation><text:p>so?</text:p>'
     "</office:annotation><text:p>5,00 €</text:p></table:table-cell></table:table-row>"
-    '<table:table-row table:visibility="filter"><table:table-cell><text:p>no</text:p></table:table-cell></table:table-row>'
+    '<table:table-row table:visibility="filter"><table:table-cell><text:p>no</text:p></table:table-cell>'
+    "</table:table-row>"
     '<table:table-row table:number-rows-repeated="1000000"><table:table-cell table:number-columns-repeated="16384"/>'
     "</table:table-row>"
 )
@@ -229,13 +230,14 @@ def test_what_is_encrypted_or_no_workbook_is_refused() -> None:
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
     with pytest.raises(UnreadableError, match="password"):
         read(ole + b"\0" * 600 + "EncryptedPackage".encode("utf-16-le"))
+    manifest = '<m xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><encryption-data/></m>'
+    encrypted = spreadsheet({"S": ">"}, **{"META-INF/manifest.xml": manifest})
     with pytest.raises(UnreadableError, match="password"):
-        manifest = '<m xmlns="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"><encryption-data/></m>'
-        read(spreadsheet({"S": ">"}, **{"META-INF/manifest.xml": manifest}), "ods")
-    for format in ("xlsx", "ods", "xls"):
+        read(encrypted, "ods")
+    for name in ("xlsx", "ods", "xls"):
         for data in (b"", b"no workbook", zipped({"a.txt": "b"}), ole + b"\0" * 2000):
             with pytest.raises(UnreadableError):
-                read(data, format)
+                read(data, name)
 
 
 def _assert_damage_is_an_error(data: bytes, format: str, times: int) -> None:
@@ -278,7 +280,8 @@ def test_damaged_parts_are_errors(part: str) -> None:
 @pytest.mark.parametrize("limit", [16, 40, 300])
 def test_laws_of_sheets(strategy: str, limit: int) -> None:
     rows: list[list[Cell]] = [
-        ["Report"], [f"Column {at}" for at in range(30)], *[[f"value {row}.{at}" for at in range(30)] for row in range(8)],
+        ["Report"], [f"Column {at}" for at in range(30)],
+        *[[f"value {row}.{at}" for at in range(30)] for row in range(8)],
         [], ["Name", "Text"], ["Ann", "A sentence that goes on. " * 30], ["*x*|y", "short\nlines"],
     ]  # fmt: skip
     document = read(Book().sheet("Wide one", rows).sheet("# 2", PEOPLE).data())

@@ -91,7 +91,7 @@ def member_cuts(text: str) -> Cutter:
     def cuts(start: int, end: int) -> list[int]:
         depth, outermost, found = 0, 0, list[int]()
         for mark in _JSON_MARK.finditer(text, start, end):
-            if mark[0] == ",":
+            if mark[0] == "," and mark.end() < end:  # one at the end belongs to what is around
                 if depth < outermost or not found:
                     outermost, found = depth, []
                 if depth == outermost:
@@ -100,7 +100,7 @@ def member_cuts(text: str) -> Cutter:
                 depth += 1
             elif mark[0] in "}]":
                 depth -= 1
-        return [cut for cut in found if cut < end]
+        return found
 
     return cuts
 

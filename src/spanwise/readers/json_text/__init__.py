@@ -45,7 +45,7 @@ def read_json_lines(text: str) -> ReadResult:
         start, end = found.span()
         line += text.count("\n", counted, start)
         counted = start
-        if child := scanned(text, start, end):
+        if child := scanned(text, start, end, only_long=True):
             root.children[len(root.starts)] = child
         root.starts.append(start)
         numbers.append(line)

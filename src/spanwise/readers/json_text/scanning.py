@@ -42,19 +42,23 @@ class Container:
     end: int = 0
 
 
-def scanned(text: str, start: int, end: int) -> Container | None:
-    """Check that a range is one JSON value with white space around it; return it if it is a long container.
+def scanned(text: str, start: int, end: int, *, only_long: bool = False) -> Container | None:
+    """Check that a range is one JSON value with white space around it; return it if it is a container.
+
+    With `only_long` it is returned only if it is longer than `LONG`.
 
     Raise UnreadableError with line and column if it is not JSON.
     """
     position = _GAP.match(text, start, end).end()  # type: ignore[union-attr]  # it matches anywhere
-    found = _VALUE.match(text, position, end) or _FLAT.match(text, position, min(end, position + LONG))
+    found = _VALUE.match(text, position, end)
+    if only_long and not found:
+        found = _FLAT.match(text, position, min(end, position + LONG))
     root, after = (None, found.end()) if found else _container(text, position, end)
     after = _GAP.match(text, after, end).end()  # type: ignore[union-attr]
     if after < end:
         hint = "a file with one value a line is JSON Lines: say its format, jsonl"
         raise _wrong(text, after, "goes on after its value", hint)
-    return root
+    return root if root and (not only_long or after - position > LONG) else None
 
 
 def key_at(text: str, position: int) -> str:
@@ -63,8 +67,8 @@ def key_at(text: str, position: int) -> str:
     return found[0] if found else '""'
 
 
-def _container(text: str, position: int, end: int) -> tuple[Container | None, int]:
-    """Scan an object or array from its bracket on; return it, if it is long, and where it ends."""
+def _container(text: str, position: int, end: int) -> tuple[Container, int]:
+    """Scan an object or array from its bracket on; return it and where it ends."""
     here = _opened(text, position, end)
     open_ones = [here]
     position += 1
@@ -74,7 +78,7 @@ def _container(text: str, position: int, end: int) -> tuple[Container | None, in
             here.end = position
             done = open_ones.pop()
             if not open_ones:
-                return (done if done.end - done.start > LONG else None), position
+                return done, position
             here = open_ones[-1]
             if done.end - done.start > LONG:
                 here.children[len(here.starts) - 1] = done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -46,8 +47,12 @@ def _divided(rows: list[SheetRow], spanned: _Spanned, depth: int) -> Iterator[Ar
     if len(ranges) == 1 or depth > _DEEPEST:
         yield Area(rows, ranges[0][0], ranges[-1][1])
         return
-    for low, high in ranges:
-        inside = [found for row in rows if (found := row.within(low, high + 1))]
+    lows = [low for low, _ in ranges]
+    parts: list[list[SheetRow]] = [[] for _ in ranges]
+    for row in rows:
+        for at in dict.fromkeys(bisect_right(lows, column) - 1 for column in row.columns):
+            parts[at].append(row.within(*ranges[at]))
+    for inside in parts:
         edges = [0, *(at for at in range(1, len(inside)) if inside[at].number > inside[at - 1].number + 1), len(inside)]
         for first, after in pairwise(edges):
             if first < after:

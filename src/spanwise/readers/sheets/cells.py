@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -34,15 +35,12 @@ class SheetRow(NamedTuple):
         """The texts of the filled cells."""
         return self.joined.split(BETWEEN)
 
-    def within(self, low: int, high: int) -> SheetRow | None:
-        """Return the row with the columns from one up to another only; None if these are empty."""
-        kept = [index for index, column in enumerate(self.columns) if low <= column < high]
-        if len(kept) == len(self.columns):
+    def within(self, low: int, high: int) -> SheetRow:
+        """Return the row with the columns from one to another only, of which at least one is filled."""
+        first, after = bisect_left(self.columns, low), bisect_right(self.columns, high)
+        if after - first == len(self.columns):
             return self
-        if not kept:
-            return None
-        first, after, texts = kept[0], kept[-1] + 1, self.texts
-        values = (self.values >> first) & ((1 << len(kept)) - 1)
+        texts, values = self.texts, (self.values >> first) & ((1 << (after - first)) - 1)
         return SheetRow(self.number, self.columns[first:after], BETWEEN.join(texts[first:after]), values)
 
 
