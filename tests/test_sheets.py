@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+import xlwt
 
 import spanwise
 from growth import assert_linear
@@ -210,7 +211,6 @@ def test_ods_holds_values_as_displayed() -> None:
 
 
 def test_xls_is_read_with_raw_values(tmp_path: Path) -> None:
-    xlwt = pytest.importorskip("xlwt", reason="makes XLS files")
     book = xlwt.Workbook()
     sheet = book.add_sheet("Old")
     for row, cells in enumerate([["Name", "Age"], ["Ann", 31], ["Bob", 42.5]]):
