@@ -41,8 +41,9 @@ def pieces(document: Document, record: dict[str, Any], role: str) -> list[str]:
 
 def test_all_rows_of_a_head_are_repeated_together() -> None:
     rows: list[list[Cell]] = [
-        ["Region", "2023", None, "2024"], [None, "Q1", "Q2", "Q1"], *[[f"Region {at}", at, at, at] for at in range(40)],
+        ["Region", "2023", None, "2024"], [None, "Q1", "Q2", "Q1"],
     ]  # fmt: skip
+    rows += [[f"Region {at}", at, at, at] for at in range(40)]
     document = read_bytes(Book().sheet("S", rows).data(), "x.xlsx", "xlsx", {})
     head = document.text[document.blocks[1].parts[0].start : document.blocks[1].parts[0].end]
     assert head.count("\n") == 2
@@ -122,7 +123,8 @@ def test_laws_of_tables(strategy: str) -> None:
     @settings(max_examples=40)
     def hold(text: str, limit: int, template: str) -> None:
         document = spanwise.read_text(text)
-        chunks = spanwise.chunk(document, strategy, max_tokens=limit, template=template)
+        options: dict[str, Any] = {"max_tokens": limit, "template": template}
+        chunks = spanwise.chunk(document, STRATEGIES[strategy], **options)
         parents = 2000 if strategy == "hierarchical" else None
         found = [one.to_dict() for one in chunks]
         assert broken_laws(document, found, tokenizer_of("cl100k"), limit, parents) == []
