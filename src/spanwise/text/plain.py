@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from spanwise.documents.document import Document
+from spanwise.documents.document import AS_WRITTEN, Document
 from spanwise.native import Kept, html_ranges, kept_ranges, mark_hints, without_hidden
 from spanwise.text.markdown_events import markdown_events
 
@@ -127,7 +127,7 @@ def plain_text_of(document: Document) -> PlainText:
     """Return a document's text with what a page doesn't show of it; it is found once, and kept with the document."""
     known = vars(document)
     if _PLAIN not in known:
-        is_markdown, first = document.metadata.source_type != "text", document.blocks[:1]
+        is_markdown, first = document.metadata.source_type not in AS_WRITTEN, document.blocks[:1]
         body_start = first[0].end if first and first[0].kind == "front_matter" else 0
         kept = known.pop(_KEPT, None)
         known[_PLAIN] = PlainText(document.text, is_markdown=is_markdown, body_start=body_start, kept=kept)
