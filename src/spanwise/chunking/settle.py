@@ -249,13 +249,17 @@ def _exact(task: ChunkingTask, prefix: str, pieces: tuple[Piece, ...]) -> int:
     if not prefix:
         if len(pieces) == 1:
             return task.tokens.exact(pieces[0].start, pieces[0].end) + task.added
-        gaps = pairwise(pieces)
-        if all(after.start >= before.end and text[before.end : after.start] == after.joiner for before, after in gaps):
+        if all(_adjoins(text, before, after) for before, after in pairwise(pieces)):
             return task.tokens.exact(pieces[0].start, pieces[-1].end) + task.added
         ranges, joiners = [piece[:2] for piece in pieces], [piece.joiner for piece in pieces]
         if (count := task.tokens.exact_sum(ranges, joiners)) is not None:
             return count + task.added
     return task.tokens.tokenizer.count(prefix + rendered(text, pieces))
+
+
+def _adjoins(text: str, before: Piece, after: Piece) -> bool:
+    """Whether two pieces stand in the text as they are joined; what lies between may be nearly all of the document."""
+    return after.start - before.end == len(after.joiner) and text.startswith(after.joiner, before.end)
 
 
 def _cut_again(task: ChunkingTask, core: PlannedCore, count: int) -> list[PlannedCore]:
