@@ -660,6 +660,21 @@ def test_with_overlap_still_one_pass_and_no_more_than_two_recounts(strategy: Any
 
 
 @pytest.mark.parametrize("name", OPENAI)
+@given(
+    st.text("a1 .)/'\t\n字", max_size=8),
+    st.text(" \t", min_size=1, max_size=66),
+    st.text("a1 ./'\t\n\u3000字", max_size=6),
+)
+def test_no_token_reaches_into_an_indented_line(name: str, before: str, indent: str, after: str) -> None:
+    tokenizer, line = tokenizer_of(name), indent + after
+    begins = TokenMap(line, tokenizer).begins_after("\n", 0)
+    visible = line.lstrip(" \t")[:1]
+    assert begins == (len(line) - len(line.lstrip(" \t")) <= 64 and bool(visible.strip("/\n\u3000")))
+    if begins:
+        assert tokenizer.count(f"{before}\n{line}") == tokenizer.count(f"{before}\n") + tokenizer.count(line)
+
+
+@pytest.mark.parametrize("name", OPENAI)
 def test_seams_save_most_of_the_recount(name: str) -> None:
     document, counting = long_document(), Counting(tokenizer_of(name))
     spanwise.chunk(document, "structure", counting, overlap_tokens=0)

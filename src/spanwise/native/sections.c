@@ -137,9 +137,9 @@ static int make_room(Packing *packing, Py_ssize_t first) {
                      ? position_of(PyTuple_GET_ITEM(prefix, 1), &tokens) < 0
                      : (PyErr_SetString(PyExc_TypeError, "a prefix is a text with its tokens"), 1);
     Py_DECREF(prefix);
-    if (failed) return -1;
+    if (failed || tokens < 0 || tokens > INT32_MAX) return failed ? -1 : 0;
     packing->sizes.room = packing->room - tokens;
-    return tokens >= 0 && tokens <= INT32_MAX;
+    return 1;
 }
 
 /* Add the plans of a section, or the section itself where it can't be planned, and begin the next. */
