@@ -78,10 +78,10 @@ def fingerprint_of(job: Job, data: bytes, embedder: str) -> str:
 def settings_print(job: Job) -> str:
     """Return a hash of the version and the settings that a document is read and chunked with."""
     settings, reading = job.settings, job.reading
+    strategy = _default_of(job.item) if settings.by_format else settings.strategy_name
     deciding = (
-        INDEXING, __version__, ANALYSER, settings.strategy_name, _tokenizer_name(settings.tokenizer),
+        INDEXING, __version__, ANALYSER, strategy, _tokenizer_name(settings.tokenizer),
         _distinctive(settings.options), reading.keep_all, reading.figures,
-        _default_of(job.item) if settings.by_format else "",
         _plugins_of(job),  # what they make may change with their version
     )  # fmt: skip
     return hashlib.blake2b(_canonical(deciding), digest_size=4).hexdigest()
