@@ -453,3 +453,18 @@ def test_findings_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert found["place"] == 1
     assert found["document"] == "notes/other.md"
     assert found["chunk"]
+
+
+def test_a_first_line_that_is_a_heading_is_no_prefix() -> None:
+    document = spanwise.read_text("# \n\n# lorem zażółć\n\n# lorem")
+    options: dict[str, Any] = {"max_tokens": 16, "parent_tokens": 16, "template": "plain"}
+    chunks = spanwise.chunk(document, "hierarchical", **options)
+    assert [one for one in spanwise.check(chunks, document, **options) if one.level == "violation"] == []
+
+
+def test_a_figure_that_fits_without_its_heading_is_not_oversize() -> None:
+    document = spanwise.read_text("## A heading of a few words\n\n<figure>" + "word " * 9 + "</figure>\n")
+    for strategy in ("heading", "structure", "window"):
+        for size in range(16, 40):
+            chunks = spanwise.chunk(document, strategy, max_tokens=size)  # type: ignore[call-overload]
+            assert [one for one in spanwise.check(chunks, document) if one.level == "violation"] == [], (strategy, size)

@@ -120,7 +120,7 @@ def _in_context(
         pieces = _pieces(task, core, NO_CONTEXT)  # rather than cut a figure or a character, do without context
         smaller, count = _counts(task, prefix, pieces)
         if figure or smaller <= task.limit:
-            return SettledChunk(start, end, first, last, count, pieces, prefix, figure, has_context)
+            return SettledChunk(start, end, first, last, count, pieces, prefix, figure and smaller > task.limit, has_context)
     return largest
 
 

@@ -80,7 +80,16 @@ def prefix_of(record: Mapping[str, Any]) -> str:
     if tags := TAGS.match(embedded):
         return tags[0]
     line = embedded[: embedded.find("\n") + 1]
-    return line if line and is_path_line(line, record) else ""
+    return line if line and is_path_line(line, record) and not _is_taken_from(embedded, full) else ""
+
+
+def _is_taken_from(plain: str, full: str) -> bool:
+    """Whether a text is another one with characters taken out: then a template has put nothing before it."""
+    place = 0
+    for character in plain:
+        if (place := full.find(character, place) + 1) == 0:
+            return False
+    return True
 
 
 def is_path_line(line: str, record: Mapping[str, Any]) -> bool:
