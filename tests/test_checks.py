@@ -466,5 +466,5 @@ def test_a_figure_that_fits_without_its_heading_is_not_oversize() -> None:
     document = spanwise.read_text("## A heading of a few words\n\n<figure>" + "word " * 9 + "</figure>\n")
     for strategy in ("heading", "structure", "window"):
         for size in range(16, 40):
-            chunks = spanwise.chunk(document, strategy, max_tokens=size)  # type: ignore[call-overload]
+            chunks = spanwise.chunk(document, strategy, max_tokens=size)
             assert [one for one in spanwise.check(chunks, document) if one.level == "violation"] == [], (strategy, size)
