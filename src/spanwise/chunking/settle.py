@@ -119,8 +119,9 @@ def _in_context(
     if figure or (has_context and grapheme_break(task.text, start, end - 1) is None):
         pieces = _pieces(task, core, NO_CONTEXT)  # rather than cut a figure or a character, do without context
         smaller, count = _counts(task, prefix, pieces)
-        if figure or smaller <= task.limit:
-            return SettledChunk(start, end, first, last, count, pieces, prefix, figure and smaller > task.limit, has_context)
+        oversize = figure and smaller > task.limit
+        if oversize or smaller <= task.limit:
+            return SettledChunk(start, end, first, last, count, pieces, prefix, oversize, has_context)
     return largest
 
 

@@ -86,10 +86,7 @@ def prefix_of(record: Mapping[str, Any]) -> str:
 def _is_taken_from(plain: str, full: str) -> bool:
     """Whether a text is another one with characters taken out: then a template has put nothing before it."""
     place = 0
-    for character in plain:
-        if (place := full.find(character, place) + 1) == 0:
-            return False
-    return True
+    return all((place := full.find(character, place) + 1) for character in plain)
 
 
 def is_path_line(line: str, record: Mapping[str, Any]) -> bool:

@@ -96,11 +96,16 @@ class Passage:
     def line_at(self, position: int) -> int | None:
         """Return the line of the file that a character of the text stands in; None if that isn't known."""
         offset = self.source_offset(position)
-        records = [unit.found.record for unit in self.units if unit.found.record["char_start"] <= offset]
-        if not records or not (line := records[-1].get("line_start")):
+        record = self.record_at(offset)
+        if record["char_start"] > offset or not (line := record.get("line_start")):
             return None
-        before: str = records[-1]["normalized_text"][: offset - records[-1]["char_start"]]
+        before: str = record["normalized_text"][: offset - record["char_start"]]
         return int(line) + before.count("\n")
+
+    def record_at(self, offset: int) -> Mapping[str, Any]:
+        """Return the record of the chunk that a character of the source stands in, or of the last before it."""
+        records = [unit.found.record for unit in self.units]
+        return next((one for one in reversed(records) if one["char_start"] <= offset), records[0])
 
     def is_verbatim(self, start: int, end: int) -> bool:
         """Whether a range of the text is the source's, character by character."""

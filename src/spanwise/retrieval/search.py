@@ -163,9 +163,13 @@ def _answer_hit(query: Query, answer: Answer) -> Hit:
     segments = [one for part in answer.ranges for one in passage.source_ranges(*part)]
     texts = [passage.text[one.at : one.until] for one in segments]
     score = SentenceScore(best.words, best.from_passage, best.vector, best.cosine, best.matched())
+    first, last = (passage.record_at(position) for position in (segments[0].start, segments[-1].end - 1))
     return replace(
         whole,
         score=best.score,
+        headings_path=tuple(best.unit.found.record["headings_path"]),
+        page_start=first["page_start"],
+        page_end=last["page_end"],
         ranges=tuple((one.start, one.end) for one in segments),
         answer="\n".join(texts),
         line_start=passage.line_at(segments[0].at),
