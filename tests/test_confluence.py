@@ -221,10 +221,11 @@ def test_files_are_recognised_by_content(tmp_path: Path) -> None:
     (tmp_path / "page.json").write_text(json.dumps(EXPORT), encoding="utf-8")
     assert spanwise.read(tmp_path / "page.xml").text == "> [!info]\n> x"
     assert spanwise.read(tmp_path / "page.json").metadata.page_id == "12345"
-    for name, text in (("other.xml", "<a/>"), ("other.json", '{"a": 1}')):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        with pytest.raises(UnreadableError, match="extension"):
-            spanwise.read(tmp_path / name)
+    (tmp_path / "other.xml").write_text("<a/>", encoding="utf-8")
+    with pytest.raises(UnreadableError, match="extension"):
+        spanwise.read(tmp_path / "other.xml")
+    (tmp_path / "other.json").write_text('{"a": 1}', encoding="utf-8")
+    assert spanwise.read(tmp_path / "other.json").metadata.source_type == "json"
     assert spanwise.read(tmp_path / "other.xml", format="confluence").text == ""
 
 

@@ -65,12 +65,13 @@ def choices_of(starts: Sequence[int], ends: Sequence[int]) -> list[tuple[tuple[i
 
 
 class RepeatedContext(NamedTuple):
-    """Context of one chunk: ranges before and after its core; `dropped` if there was no room for them."""
+    """Context of one chunk: ranges before and after its core; `dropped` if there was no room for all of it."""
 
     before: tuple[tuple[int, int], ...] = ()
     after: tuple[tuple[int, int], ...] = ()
     dropped: bool = False
     joiner: str = "\n"  # between context and core
+    joiners: tuple[str, ...] = ()  # before each of `before`, where these aren't line ends; the first joins nothing
 
 
 NO_CONTEXT: Final = RepeatedContext()

@@ -173,7 +173,8 @@ def _pieces(task: ChunkingTask, core: PlannedCore, repeated: RepeatedContext) ->
     own = _core_pieces(task, core)
     if repeated is NO_CONTEXT:
         return own
-    before = _joined(repeated.before, "context", "\n")
+    joiners = ("", *(repeated.joiners[1:] or ["\n"] * (len(repeated.before) - 1)))
+    before = [Piece(*span, "context", joiner) for span, joiner in zip(repeated.before, joiners, strict=False)]
     first = own[0]._replace(joiner=repeated.joiner) if before else own[0]
     return (*before, first, *own[1:], *_joined(repeated.after, "context", "\n", "\n"))
 

@@ -30,6 +30,8 @@ HEADING_LEVELS: Final = range(1, 7)
 LEFT_OUT_KINDS: Final = frozenset({"front_matter", "comment", "definition"})
 """Kinds that are not content in any strategy."""
 LONGEST_NAME: Final = 1000  # characters of a title or heading
+AS_WRITTEN: Final = frozenset({"text", "json", "jsonl"})
+"""The `source_type` of documents whose text has no marks: a page shows it as it is."""
 CHUNK_TYPES: Final = tuple(sorted((KINDS - LEFT_OUT_KINDS - {"html"}) | {"mixed"}))
 _DESCRIBED_BY_THE_NEXT: Final = LEFT_OUT_KINDS | {"heading"}
 

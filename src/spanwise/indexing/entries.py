@@ -13,23 +13,24 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from spanwise import __version__, plugins
-from spanwise.chunking.strategies import STRATEGIES
+from spanwise.chunking.strategies import STRATEGIES, default_strategy
 from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS
-from spanwise.documents.document import Document
+from spanwise.documents.document import AS_WRITTEN, Document
 from spanwise.indexing.link_targets import addresses_of, targets_of
 from spanwise.pipeline.jobs import Job
 from spanwise.pipeline.process import Chunked
-from spanwise.readers import reader_origin
+from spanwise.readers import expected_format, reader_origin
 from spanwise.records.dialects import PLACE, DialectContext
 from spanwise.records.json_lines import json_lines
 from spanwise.records.record import prefix_of, records_of
+from spanwise.sources.item import SourceItem
 from spanwise.stores.values import Entry, StoredDocument
 from spanwise.text.terms import ANALYSER, document_terms
 from spanwise.text.tokens import Tokenizer, built_in, file_name
 
 INDEXING: Final = "5"
 """Raised when other entries are made of the same file: everything is indexed again then."""
-_AS_THE_FILE: Final = frozenset({"markdown", "text"})  # formats whose text is the file, line by line
+_AS_THE_FILE: Final = AS_WRITTEN | {"markdown"}  # formats whose text is the file, line by line
 _CHOOSING_MODEL: Final = frozenset({"endpoint", "model"})
 _LONGEST_TEXT_BEFORE: Final = 2_000  # characters
 _BETWEEN: Final = frozenset({"heading", "rule"})
@@ -81,6 +82,7 @@ def settings_print(job: Job) -> str:
         INDEXING, __version__, ANALYSER, settings.strategy_name, _tokenizer_name(settings.tokenizer),
         _distinctive(settings.options), reading.keep_all, reading.figures,
         _plugins_of(job),  # what they make may change with their version
+        _default_of(job.item) if settings.by_format else "",
     )  # fmt: skip
     return hashlib.blake2b(_canonical(deciding), digest_size=4).hexdigest()
 
@@ -94,6 +96,11 @@ def _canonical(values: Any) -> bytes:
     import orjson
 
     return orjson.dumps(values, option=orjson.OPT_SORT_KEYS, default=str)
+
+
+def _default_of(item: SourceItem) -> str:
+    known = item.document.metadata.source_type if item.document else expected_format(item.name, item.format)
+    return default_strategy(known)
 
 
 def _format_name(format: Any) -> str | None:

@@ -9,13 +9,13 @@ from pathlib import PurePath
 from typing import Any, Final
 
 from spanwise.chunking.strategies import strategy_of
+from spanwise.chunking.strategy import Strategy
 from spanwise.documents.document import Document
 from spanwise.inspection.values import Inspection, TargetSizes
 from spanwise.options import options_of
 from spanwise.pipeline.chunk import chunk
 from spanwise.pipeline.jobs import Job
 from spanwise.pipeline.process import read_job
-from spanwise.pipeline.settings import Settings
 from spanwise.readers.confluence import rendered
 from spanwise.readers.pdf.page_images import PageImage, page_images
 
@@ -28,23 +28,23 @@ def inspected(job: Job, *, pictures: bool, pictures_up_to: int) -> Iterator[Insp
     """Read and chunk a job, and return what its page shows; pages are drawn as long as the context lasts."""
     data, document = read_job(job)
     settings = job.settings
+    strategy, given = settings.chunking(document)
     chunks = chunk(
-        document, settings.strategy, settings.tokenizer, offsets=("utf16",), proposer=settings.proposer,
-        **settings.options,
+        document, strategy, settings.tokenizer, offsets=("utf16",), proposer=settings.proposer, **given,
     )  # fmt: skip
-    options = _options(settings)
+    options = _options(strategy, given)
     html = _rendered(job, data, document) if pictures else None
     tokenizer = PurePath(str(settings.tokenizer)).name
     with _images(job, data, document if pictures else None) as picture:
         yield Inspection(
-            document, [one.to_dict() for one in chunks], settings.strategy_name, tokenizer, options,
+            document, [one.to_dict() for one in chunks], strategy_of(strategy).name, tokenizer, options,
             TargetSizes(*map(options.get, _SIZES)), document.metadata.file_path or "", picture, pictures_up_to, html,
         )  # fmt: skip
 
 
-def _options(settings: Settings) -> Mapping[str, Any]:
+def _options(strategy: str | Strategy, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return all options as the strategy takes them: those that were given, and defaults that adapt to them."""
-    taken = options_of(strategy_of(settings.strategy).options, settings.options)
+    taken = options_of(strategy_of(strategy).options, given)
     return {item.name: getattr(taken, item.name) for item in fields(taken) if not item.metadata["secret"]}
 
 

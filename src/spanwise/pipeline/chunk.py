@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from spanwise.chunking.pieces import nested
 from spanwise.chunking.proposers import Answers, Estimate, Propose, Proposer, answers_from, estimated
 from spanwise.chunking.settle import settle
-from spanwise.chunking.strategies import DEFAULT_STRATEGY, as_counted, strategy_of, with_options
+from spanwise.chunking.strategies import as_counted, default_strategy, strategy_of, with_options
 from spanwise.chunking.strategy import ChunkPlan, ModelStrategy, Strategy, StrategyLike
 from spanwise.chunking.task import ChunkingTask
 from spanwise.documents.document import Document
@@ -43,10 +43,11 @@ def chunk(
 ) -> Chunks:
     """Return the chunks of a document; a string is read as Markdown first, a `Path` as a file.
 
-    `strategy` is a name or an object, by default `structure`; `options` are its own. `tokenizer` is a name, the path of
-    a tokenizer.json, or an object. `offsets` may name `"utf8"` and `"utf16"`: the records then give all ranges in bytes
-    and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several documents share, a function of
-    your own from a `Window` to the numbers of the lines where a topic starts, or the name of a plug-in.
+    `strategy` is a name or an object, by default `structure`, `simple` for JSON; `options` are its own. `tokenizer` is
+    a name, the path of a tokenizer.json, or an object. `offsets` may name `"utf8"` and `"utf16"`: the records then give
+    all ranges in bytes and UTF-16 units as well. `proposer` is for `smart` alone: a `Proposer` that several documents
+    share, a function of your own from a `Window` to the numbers of the lines where a topic starts, or the name of a
+    plug-in.
     """
     measures = checked_offsets(offsets)
     prepared = prepare(_read(document), strategy, tokenizer, options)
@@ -95,7 +96,7 @@ def prepare(
     options: Mapping[str, Any],
 ) -> Prepared:
     """Check the options, and count the document's tokens."""
-    chosen = strategy_of(DEFAULT_STRATEGY if strategy is None else strategy)
+    chosen = strategy_of(default_strategy(document.metadata.source_type) if strategy is None else strategy)
     checked = options_of(chosen.options, options)
     try:
         tokens = TokenMap(document.text, tokenizer_of(tokenizer))

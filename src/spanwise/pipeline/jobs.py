@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from spanwise.chunking.proposers import Proposer, endpoint_options, proposer_of, refuse_endpoint
-from spanwise.chunking.strategies import strategy_of
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, default_strategy, strategy_of
 from spanwise.chunking.strategies.smart import ENDPOINT_OPTIONS
 from spanwise.errors import OptionError
 from spanwise.pipeline.settings import (
@@ -23,7 +23,7 @@ from spanwise.pipeline.settings import (
     settings_of,
     with_extra,
 )
-from spanwise.readers import ReadOptions
+from spanwise.readers import ReadOptions, expected_format
 from spanwise.sources.item import FileItem, SourceItem
 
 _WORTH_A_WORKER: Final = 2_000_000  # bytes of text; a process more costs about a fifth of a second
@@ -68,13 +68,13 @@ def jobs_of(
 
     Raise OptionError where several documents would get metadata that only one can have: their ids would be the same.
     """
-    known: dict[tuple[str, ...], Settings] = {}
-    jobs = []
+    items, known, jobs = list(items), dict[tuple[str, ...], Settings](), list[Job]()
+    defaults = {DEFAULT_STRATEGY: 0} | {default_strategy(expected_format(item.name, item.format)): 0 for item in items}
     for item in items:
         own = config.layers(item.path if isinstance(item, FileItem) else None)
         key = tuple(layer.origin for layer in own)
         if key not in known:  # equal settings are checked once
-            known[key] = with_checked_extra(settings_of(in_force([*own, *layers])))
+            known[key] = with_checked_extra(settings_of(in_force([*own, *layers], [*defaults])))
             check_tokenizer(known[key].tokenizer)
         jobs.append(Job(item, known[key], reading, offsets))
     _refuse_shared_metadata(jobs)

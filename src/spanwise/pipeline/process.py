@@ -193,7 +193,8 @@ def _read(job: Job) -> Outcome[ReadJob]:
 
 def _prepared(job: Job, read: ReadJob, proposer: Proposer | None = None) -> _PreparedJob:
     settings = job.settings
-    prepared = prepare(read.document, settings.strategy, settings.tokenizer, settings.options)
+    strategy, options = settings.chunking(read.document)
+    prepared = prepare(read.document, strategy, settings.tokenizer, options)
     answers: Answers | None = None
     if proposer is not None and isinstance(prepared.strategy, ModelStrategy):
         questions = prepared.strategy.questions(prepared.task)

@@ -24,7 +24,7 @@ from __future__ import annotations
 import datetime
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
@@ -32,9 +32,17 @@ from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
 from spanwise.chunking.proposers import check_proposer
-from spanwise.chunking.strategies import DEFAULT_STRATEGY, STRATEGIES, own_strategy_name, plugin_strategies, strategy_of
+from spanwise.chunking.strategies import (
+    DEFAULT_STRATEGY,
+    FORMAT_STRATEGIES,
+    STRATEGIES,
+    default_strategy,
+    own_strategy_name,
+    plugin_strategies,
+    strategy_of,
+)
 from spanwise.chunking.strategy import Strategy, StrategyLike
-from spanwise.documents.document import Metadata
+from spanwise.documents.document import Document, Metadata
 from spanwise.errors import OptionError, did_you_mean
 from spanwise.opening import read_file_bytes
 from spanwise.options import DEPENDING, check_value, options_of, own_name, own_value, typed, with_own_names
@@ -46,6 +54,7 @@ from spanwise.text.tokens import Tokenizer, built_in, is_plugin, tokenizer_of
 
 CONFIG_NAMES: Final = ("spanwise.toml", "pyproject.toml")
 _DEFAULTS: Final = {"strategy": DEFAULT_STRATEGY, "tokenizer": "cl100k"}
+_BY_DEFAULT: Final = "default"  # the origin of what nobody chose
 _LISTS: Final = ("include", "exclude")
 _MOST_BYTES: Final = 1 << 20  # of a config file
 _OF_COMMANDS: Final = ("dialect", "store", "proposer")  # settings of a whole run
@@ -81,11 +90,27 @@ class Settings:
     options: Mapping[str, Any] = field(repr=False)  # those that were given; the strategy has the defaults
     metadata: Mapping[str, Any]
     proposer: Any = None  # a name, or what answers in place of the endpoint
+    by_format: bool = False  # no strategy was chosen: a document has the default one of its format
 
     @property
     def strategy_name(self) -> str:
         """The name of the strategy, as records have it."""
         return self.strategy if isinstance(self.strategy, str) else self.strategy.name
+
+    def chunking(self, document: Document) -> tuple[str | Strategy, Mapping[str, Any]]:
+        """Return the strategy of a document with its options.
+
+        Where its format decides, options of the default strategy that this one doesn't have are for other documents.
+        """
+        own = default_strategy(document.metadata.source_type) if self.by_format else self.strategy
+        if own == self.strategy:
+            return own, self.options
+        for_others = _option_names(self.strategy) - _option_names(own)
+        return own, {name: value for name, value in self.options.items() if name not in for_others}
+
+
+def _option_names(strategy: str | Strategy) -> Set[str]:
+    return strategy_of(strategy).options.__dataclass_fields__.keys()
 
 
 @dataclass(frozen=True)
@@ -225,12 +250,18 @@ def _check_tenants(config: Config, name: str) -> None:
             raise OptionError(tenant, f"in [tenants] of {name} must be the name of a plan", value=plan, hint=hint)
 
 
-def in_force(layers: Iterable[Layer]) -> dict[str, Value]:
-    """Return the values in force with their origins; a later layer overrides, metadata are merged."""
-    stack = [Layer("default", _DEFAULTS), *layers]
+def in_force(layers: Iterable[Layer], defaults: Sequence[str] = (DEFAULT_STRATEGY,)) -> dict[str, Value]:
+    """Return the values in force with their origins; a later layer overrides, metadata are merged.
+
+    Unless a strategy is chosen, it is the first of `defaults`; the options of the others, which some documents have by
+    their format, are valid too.
+    """
+    stack = [Layer(_BY_DEFAULT, {**_DEFAULTS, "strategy": defaults[0]}), *layers]
     chosen = max(index for index, layer in enumerate(stack) if "strategy" in layer.values)
     strategy = strategy_of(stack[chosen].values["strategy"])
     known = {item.name: item for item in fields(strategy.options)}
+    if not chosen:
+        known = {item.name: item for other in defaults[1:] for item in fields(strategy_of(other).options)} | known
     given: dict[str, Value] = {}
     for index, layer in enumerate(stack):
         for name, value in with_own_names(layer.values, known, strategy.options.ignored).items():
@@ -260,14 +291,14 @@ def settings_from(
 ) -> Settings:
     """Return settings for all documents of a call; raise OptionError for an option that the strategy doesn't have."""
     found = strategy_of(DEFAULT_STRATEGY if strategy is None else strategy)
-    options_of(found.options, options)
+    _check_options(found, options, by_format=strategy is None)
     if proposer is not None and not found.asks_model:
         raise OptionError("proposer", f"is not for the strategy {found.name}", hint="it is one of smart")
     chosen = os.fspath(tokenizer) if isinstance(tokenizer, os.PathLike) else tokenizer
     check_tokenizer(chosen)
     name = own_strategy_name(strategy) if isinstance(strategy, str) else found if strategy else DEFAULT_STRATEGY
     own = with_own_names(options, found.options.__dataclass_fields__, found.options.ignored)
-    return Settings(name, chosen, own, dict(metadata or {}), proposer)
+    return Settings(name, chosen, own, dict(metadata or {}), proposer, by_format=strategy is None)
 
 
 def check_tokenizer(tokenizer: str | Tokenizer) -> None:
@@ -280,11 +311,26 @@ def settings_of(given: Mapping[str, Value]) -> Settings:
     """Return the settings for reading and chunking a file; raise OptionError if options contradict each other."""
     found = strategy_of(given["strategy"].value)
     known = found.options.__dataclass_fields__
-    options = {name: one.value for name, one in given.items() if name in known}
-    options_of(found.options, options)
+    by_format = given["strategy"].origin == _BY_DEFAULT
+    names = {name for one in FORMAT_STRATEGIES.values() for name in _option_names(one)} if by_format else set()
+    options = {name: one.value for name, one in given.items() if name in known or name in names}
+    _check_options(found, options, by_format=by_format)
     metadata = {name[5:]: one.value for name, one in given.items() if name.startswith("meta.")}
     proposer = given["proposer"].value if "proposer" in given and found.asks_model else None
-    return Settings(given["strategy"].value, given["tokenizer"].value, options, metadata, proposer)
+    chosen = given["strategy"].value
+    return Settings(chosen, given["tokenizer"].value, options, metadata, proposer, by_format=by_format)
+
+
+def _check_options(strategy: Strategy, options: Mapping[str, Any], *, by_format: bool) -> None:
+    """Raise OptionError for options that the strategy doesn't have, nor, by format, the default one of any format."""
+    names = strategy.options.__dataclass_fields__.keys()
+    for other in {*FORMAT_STRATEGIES.values()} if by_format else ():
+        others = strategy_of(other).options
+        own = with_own_names(options, others.__dataclass_fields__, others.ignored)
+        of_other = {name: own.pop(name) for name in {*own} & {*others.__dataclass_fields__} - {*names}}
+        options_of(others, of_other)
+        options = own if of_other else options
+    options_of(strategy.options, options)
 
 
 def _loaded(path: Path) -> dict[str, Any]:

@@ -52,14 +52,72 @@ def _read_confluence(text: str, options: ReadOptions) -> ReadResult:
     return read_confluence(text, keep_all=options.keep_all)
 
 
+def _read_json(text: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.json_text import read_json
+
+    return read_json(text)
+
+
+def _read_json_lines(text: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.json_text import read_json_lines
+
+    return read_json_lines(text)
+
+
+def _read_csv(text: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.delimited import read_delimited
+
+    return read_delimited(text)
+
+
+def _read_tsv(text: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.delimited import read_delimited
+
+    return read_delimited(text, "\t")
+
+
+def _read_xlsx(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.xlsx import read_xlsx
+
+    return read_xlsx(data, name)
+
+
+def _read_xls(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.old_excel import read_xls
+
+    return read_xls(data, name)
+
+
+def _read_ods(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.sheets.opendocument import read_ods
+
+    return read_ods(data, name)
+
+
+def _read_pdf(data: bytes, name: str, options: ReadOptions) -> ReadResult:
+    from spanwise.readers.pdf import read_pdf
+
+    return read_pdf(data, name, options.password, options.figures)
+
+
 FORMATS: Final[dict[str, Callable[[str, ReadOptions], ReadResult]]] = {
     "markdown": lambda text, _: read_markdown(text),
     "text": lambda text, _: read_plain(text),
     "html": _read_html,
     "confluence": _read_confluence,
+    "json": _read_json,
+    "jsonl": _read_json_lines,
+    "csv": _read_csv,
+    "tsv": _read_tsv,
 }
-INPUTS: Final = (*FORMATS, "pdf")
-"""All formats: those of the table are read from text, the others from bytes."""
+FILE_FORMATS: Final[dict[str, Callable[[bytes, str, ReadOptions], ReadResult]]] = {
+    "pdf": _read_pdf,
+    "xlsx": _read_xlsx,
+    "xls": _read_xls,
+    "ods": _read_ods,
+}
+INPUTS: Final = (*FORMATS, *FILE_FORMATS)
+"""All formats: those of the first table are read from text, the others from bytes."""
 _PDF: Final = b"%PDF-"
 _CONFLUENCE_SUFFIXES: Final = (".xml", ".json")
 EXTENSIONS: Final = {
@@ -67,6 +125,13 @@ EXTENSIONS: Final = {
     **dict.fromkeys((".txt", ".text", ".log"), "text"),
     ".pdf": "pdf",
     **dict.fromkeys((".html", ".htm", ".xhtml"), "html"),
+    ".json": "json",
+    **dict.fromkeys((".jsonl", ".ndjson"), "jsonl"),
+    ".csv": "csv",
+    **dict.fromkeys((".tsv", ".tab"), "tsv"),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), "xlsx"),
+    **dict.fromkeys((".xls", ".xlt"), "xls"),
+    **dict.fromkeys((".ods", ".ots"), "ods"),
     "": "text",
 }
 _NEEDED: Final = {"pdf": ("pypdfium2", "pdf"), "html": ("selectolax", "html"), "confluence": ("lxml", "confluence")}
@@ -92,7 +157,7 @@ def read(
 
 
 def read_text(text: str, format: str | Reader = "markdown", *, keep_all: bool = False, **metadata: Any) -> Document:
-    """Read a string: Markdown, plain text, HTML or a page of Confluence; `keep_all` is as for `read`."""
+    """Read a string of a format: `"markdown"`, `"text"`, `"html"`, `"json"` …; `keep_all` is as for `read`."""
     return read_string(text, format, metadata, options=ReadOptions(keep_all=keep_all))
 
 
@@ -136,7 +201,9 @@ def _format_of(name: str, suffix: str, data: bytes) -> str:
 
         text = data.decode("utf-8", "replace")
         is_confluence = looks_stored(text) if suffix == ".xml" else looks_exported(text)
-        return "confluence" if is_confluence else _plugin_format(name, suffix)
+        if is_confluence:
+            return "confluence"
+        return EXTENSIONS.get(suffix) or _plugin_format(name, suffix)
     if data.startswith(_PDF):
         return "pdf"
     if EXTENSIONS[suffix] == "html":
@@ -150,6 +217,11 @@ def has_reader(path: str) -> bool:
     """Whether a file's extension is one that a reader takes; a plug-in may be one."""
     suffix = PurePath(path).suffix.lower()
     return suffix in EXTENSIONS or suffix in plugin_suffixes(INPUTS)
+
+
+def expected_format(name: str, format: Any = None) -> str | None:
+    """Return the format that a file will most likely be read as; None if its extension is not known."""
+    return format if isinstance(format, str) else EXTENSIONS.get(PurePath(name).suffix.lower())
 
 
 def _plugin_format(name: str, suffix: str) -> str:
@@ -226,14 +298,27 @@ def read_bytes(
     if reader := plugin_reader(format, INPUTS):
         return reader.document(data, name, metadata)
     assert isinstance(format, str)  # an object would be a plug-in
-    if format == "pdf":
-        from spanwise.readers.pdf import read_pdf
-
+    if format in FILE_FORMATS:
         with collector_paused:
-            result = read_pdf(data, name, options.password, options.figures)
-        return _document(result, "pdf", metadata)
-    text, guessed = decoded(data, name)
-    return read_string(text, format, metadata, guessed, options)
+            result = FILE_FORMATS[format](data, name, options)
+        return _document(result, format, metadata)
+    text, guessed = _decoded(data, name, format)
+    try:
+        return read_string(text, format, metadata, guessed, options)
+    except UnreadableError as error:
+        if error.subject != "text":
+            raise
+        raise UnreadableError(name, error.rule, value=error.value, hint=error.hint) from error
+
+
+def _decoded(data: bytes, name: str, format: str) -> tuple[str, tuple[LeftOut, ...]]:
+    """Decode the bytes of a file; JSON shows its encoding by its first characters."""
+    if format in {"json", "jsonl"}:
+        from spanwise.readers.json_text import decoded_json
+
+        if text := decoded_json(data, name):
+            return text, ()
+    return decoded(data, name)
 
 
 def read_string(

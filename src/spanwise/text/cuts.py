@@ -25,6 +25,8 @@ Cutter = Callable[[int, int], list[int]]
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _QUOTE_GAP: Final = re.compile(r"\n[ \t]*(?:>[ \t]*)+\n|\n[^\S\n]*\n")
 _CELL: Final = re.compile(r"(?<!\\)\|")
+_JSON_MARK: Final = re.compile(r'"(?>[^"\\]*(?:\\.[^"\\]*)*)"?|[{}\[\],]', re.DOTALL)
+_JSON_LEVELS: Final = 8  # of members in members that are cut in turn, before sentences
 _VISIBLE: Final = re.compile(r"\S")
 _CJK_BREAKS: Final = "。！？，、；：」』）》】…"
 _WORD_GAP: Final = re.compile(rf"[\s{_CJK_BREAKS}]+")
@@ -83,6 +85,26 @@ def cell_cuts(text: str) -> Cutter:
     return cuts
 
 
+def member_cuts(text: str) -> Cutter:
+    """Cut JSON between the members of the outermost objects and arrays that have several."""
+
+    def cuts(start: int, end: int) -> list[int]:
+        depth, outermost, found = 0, 0, list[int]()
+        for mark in _JSON_MARK.finditer(text, start, end):
+            if mark[0] == "," and mark.end() < end:  # one at the end belongs to what is around
+                if depth < outermost or not found:
+                    outermost, found = depth, []
+                if depth == outermost:
+                    found.append(mark.end())
+            elif mark[0] in "{[":
+                depth += 1
+            elif mark[0] in "}]":
+                depth -= 1
+        return found
+
+    return cuts
+
+
 def sentence_cuts(text: str, language_at: Callable[[int], str]) -> Cutter:
     """Cut where a sentence begins; `language_at` returns the language of the text at a position."""
     return lambda start, end: sentence_starts(text, start, end, language_at(start))
@@ -106,6 +128,8 @@ def part_cuts(block: Block) -> list[Cutter]:
 def block_cuts(text: str, block: Block, language_at: Callable[[int], str]) -> list[Cutter]:
     """Return the cutters of a block, coarsest first; words and graphemes come after the last."""
     sentences = sentence_cuts(text, language_at)
+    if block.kind == "code" and "pointer" in (block.source_ref or ()):
+        return [*part_cuts(block), *[member_cuts(text)] * _JSON_LEVELS, sentences]
     if block.kind == "code":
         return [line_cuts(text)]
     if block.kind == "list":

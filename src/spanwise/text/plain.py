@@ -15,7 +15,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spanwise.documents.document import Document
+from spanwise.documents.document import AS_WRITTEN, Document
 from spanwise.text.visible import markdown_options
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def plain_text_of(document: Document) -> PlainText:
     """Return a document's text with what a page doesn't show of it; it is parsed once, and kept with the document."""
     known = vars(document)
     if _PLAIN not in known:
-        known[_PLAIN] = PlainText(document.text, is_markdown=document.metadata.source_type != "text")
+        known[_PLAIN] = PlainText(document.text, is_markdown=document.metadata.source_type not in AS_WRITTEN)
     found: PlainText = known[_PLAIN]
     return found
 

@@ -36,6 +36,8 @@ STRATEGIES: Final[dict[str, Strategy]] = {
 }
 
 DEFAULT_STRATEGY: Final = "structure"
+FORMAT_STRATEGIES: Final[Mapping[str, str]] = {"json": "simple", "jsonl": "simple"}
+"""The default strategies of the formats that have one of their own."""
 OTHER_STRATEGY_NAMES: Final[Mapping[str, str]] = {
     "FIXED_SIZE": "fixed",
     "fixed-size": "fixed",
@@ -71,6 +73,11 @@ def strategy_of(wanted: str | StrategyLike) -> Strategy:
         hint = did_you_mean(wanted, strategy_names())
         raise OptionError("strategy", "is not a known strategy", value=wanted, hint=hint)
     return found
+
+
+def default_strategy(source_type: str | None) -> str:
+    """Return the name of the strategy that documents of a format have by default."""
+    return FORMAT_STRATEGIES.get(source_type or "", DEFAULT_STRATEGY)
 
 
 def known_strategy(name: str) -> Strategy | None:

@@ -17,9 +17,10 @@ from spanwise.chunking.overlap import prose_start
 from spanwise.chunking.packing import Range, divide, divide_once, evened, fill
 from spanwise.chunking.pieces import NO_CONTEXT, PlannedCore, RepeatedContext
 from spanwise.chunking.strategies.joined_sections import JoinedSections
+from spanwise.chunking.strategies.table_rows import cut_row, most_context, row_context, row_groups
 from spanwise.chunking.strategy import ChunkPlan, Strategy
-from spanwise.chunking.task import ChunkingTask
-from spanwise.documents.document import Block, clipped, is_headless, table_head
+from spanwise.chunking.task import ChunkingTask, block_at
+from spanwise.documents.document import Block, Part, clipped, is_headless, table_head
 from spanwise.native.sections import (
     APART,
     CLOSING,
@@ -88,6 +89,8 @@ class StructureStrategy(Strategy):
         ends_inside = last.kind in APART and core.end < last.end
         if not begins_inside and not ends_inside:
             return NO_CONTEXT
+        if begins_inside and (row := cut_row(first, core.start, core.end)):
+            return row_context(task, core.first, row, core[:2]).repeated
         before, _, (before_price, _) = _context(task, core.first) if begins_inside else _NO_CONTEXT
         _, after, (_, after_price) = _context(task, core.last) if ends_inside else _NO_CONTEXT
         before = before if before and core.start >= before[0][1] else ()
@@ -227,19 +230,25 @@ def _divided(task: ChunkingTask, whole: SectionDraft, room: int, opening: Sectio
     last = room - _kept(task, before) if whole.end >= block.end else inner
     opened = first - opening.size - task.joint if opening and opening.size < room // 2 else first
     parts: list[SectionDraft] = []
+    row: Part | None = None
     for units in _unit_runs(task, clipped(block, whole.start, whole.end), max(inner, 1), room + NEAR):
+        row, before_row = cut_row(block, *units[-1]) if len(units) > 1 else None, row
         if before and not parts and len(units) > 1 and tokens.fits(units[0][0], units[1][1], opened):
             units[:2] = [(units[0][0], units[1][1])]  # a table head or fence is no part by itself
         if after and len(units) > 1 and tokens.fits(units[-2][0], units[-1][1], last):
             units[-2:] = [(units[-2][0], units[-1][1])]
-        groups = fill(tokens, units, target, inner, inner if parts else opened)
+        if row:
+            groups = row_groups(task, whole.first, units, (room if parts else opened, room))
+        else:
+            groups = fill(tokens, units, target, inner, inner if parts else opened)
         if whole.kind == "paragraph":
             groups = evened(tokens, units, groups, inner, opened if len(groups) == 2 and not parts else inner)
         for low, high in groups:
             start, end = units[low][0], units[high - 1][1]
             part = SectionDraft(whole.kind, start, end, whole.first, *tokens.at_each([start, end]))
             short = parts and min(parts[-1].size, part.size) < task.options.min_tokens
-            if not (short and parts[-1].grow(part, task, opened if len(parts) == 1 else inner)):
+            torn, before_row = row or before_row, None  # what remains of a row doesn't go with the next
+            if torn or not (short and parts[-1].grow(part, task, opened if len(parts) == 1 else inner)):
                 parts.append(part)
     return [*_with_opening(task, opening, parts[0], first), *parts[1:]]
 
@@ -256,14 +265,27 @@ def _unit_runs(task: ChunkingTask, block: Block, limit: int, most: int) -> Itera
     begins, finishes = task.tokens.at_edges(parts)
     for number, part in enumerate(parts):
         fits = finishes[number] - begins[number] + NEAR <= limit
-        units = [part] if fits else divide(task.tokens, part, ladder[1:], limit, most=most)
-        if len(units) == 1 or (number == 1 and headed):  # the head goes with what follows it
+        inside = limit if fits else _limit_in(task, block, part, limit)
+        units = [part] if fits else divide(task.tokens, part, ladder[1:], inside, most=most)
+        if len(units) == 1:
             run += units
+        elif number == 1 and headed:  # the head goes with what follows it
+            yield [*run, *units]
+            run = []
         else:
             yield from (group for group in (run, units) if group)
             run = []
     if run:
         yield run
+
+
+def _limit_in(task: ChunkingTask, block: Block, part: Range, limit: int) -> int:
+    """Return the limit of the cells of a row that is too large: they also repeat its first cell."""
+    row = cut_row(block, part[0], part[0] + 1)
+    if row is None:
+        return limit
+    index = block_at(task.document, part[0])
+    return max(min(limit, task.room(index) - most_context(task, index, row)), 1)
 
 
 def _kept(task: ChunkingTask, price: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from spanwise.chunking.proposers import Proposer
+from spanwise.chunking.strategies import DEFAULT_STRATEGY, FORMAT_STRATEGIES
 from spanwise.cli import WRONG_USE
 from spanwise.cli.chunk_view import LEGEND
 from spanwise.cli.inputs import (
@@ -37,7 +38,7 @@ from spanwise.sources.folder import FoundFiles
 def run(arguments: argparse.Namespace) -> int:
     """Chunk what the paths name, report what failed, and sum up."""
     config, flags = config_of(arguments), flags_of(arguments)
-    general = in_force([*config.layers(None), *flags])
+    general = in_force([*config.layers(None), *flags], [DEFAULT_STRATEGY, *FORMAT_STRATEGIES.values()])
     dialect = general["dialect"].value if "dialect" in general else None
     fields = None if arguments.fields is None else [name.strip() for name in arguments.fields.split(",")]
     columns = columns_of(dialect, arguments.offsets, fields, arguments.texts)

@@ -8,17 +8,19 @@ import sys
 from dataclasses import Field, fields
 from typing import Any
 
-from spanwise.chunking.strategies import strategy_of
+from spanwise.chunking.strategies import default_strategy, strategy_of
 from spanwise.cli.inputs import config_of, flags_of
 from spanwise.cli.terminal import Screen, one_line, print_json
 from spanwise.options import options_of, value_text
 from spanwise.pipeline.settings import Value, in_force, settings_of
+from spanwise.readers import expected_format
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Show every value that is in force, and where it was set."""
     config = config_of(arguments)
-    given = in_force([*config.layers(arguments.file), *flags_of(arguments)])
+    own = default_strategy(expected_format(arguments.file or ""))
+    given = in_force([*config.layers(arguments.file), *flags_of(arguments)], [own])
     declared = strategy_of(given["strategy"].value).options.__dataclass_fields__
     values = {name: _without_secret(declared.get(name), name, value) for name, value in _with_defaults(given).items()}
     if config.search:

@@ -7,6 +7,7 @@ import os
 from pathlib import PurePath
 from typing import Final
 
+from spanwise.chunking.strategies import default_strategy
 from spanwise.cli.inputs import config_of, flags_of, piped_item, reading_of, refuse_to_overwrite
 from spanwise.cli.progress import Progress
 from spanwise.cli.terminal import counted, for_terminal, one_line
@@ -15,6 +16,7 @@ from spanwise.inspection import Inspection, page_of
 from spanwise.inspection.build import inspected
 from spanwise.pipeline.jobs import Job, with_checked_extra
 from spanwise.pipeline.settings import in_force, settings_of
+from spanwise.readers import expected_format
 from spanwise.records.writers import opened
 from spanwise.sources.folder import file_item
 from spanwise.sources.item import SourceItem
@@ -26,7 +28,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Read and chunk a file as `spanwise chunk` does, and write the page."""
     piped = arguments.file == "-"
     output = arguments.output or _usual_name(arguments.file)
-    values = in_force([*config_of(arguments).layers(None if piped else arguments.file), *flags_of(arguments)])
+    own = default_strategy(expected_format(arguments.file, arguments.input_format))
+    values = in_force([*config_of(arguments).layers(None if piped else arguments.file), *flags_of(arguments)], [own])
     settings = with_checked_extra(settings_of(values))
     if not piped:
         refuse_to_overwrite(output, [arguments.file], flag="--html")

@@ -104,7 +104,7 @@ class Inline:
             if "~" in joined and self._is_beside_tildes():
                 joined = _TILDE.sub(r"\\~", joined)  # three are a fence
         if not self._pieces or self._pieces[-1] is BREAK:
-            joined = _LINE_START.sub(_escaped_start, joined, count=1) if _LINE_START.match(joined) else joined
+            joined = at_line_start(joined)
         self._append(joined)
         self._visible.append(" ".join(words))
         self._space = text[-1].isspace()
@@ -265,6 +265,11 @@ def escaped(text: str, *, linked: bool = False) -> str:
     """Escape what would be read as markup, and only that."""
     text = _MARKUP.sub(r"\\\g<0>", text)
     return _BRACKET.sub(r"\\\g<0>", text) if linked else text
+
+
+def at_line_start(text: str) -> str:
+    """Escape what at the start of a line would begin another block."""
+    return _LINE_START.sub(_escaped_start, text, count=1) if _LINE_START.match(text) else text
 
 
 def _escaped_start(found: re.Match[str]) -> str:

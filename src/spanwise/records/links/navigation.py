@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from spanwise.documents.document import Block, Document
+from spanwise.documents.document import AS_WRITTEN, Block, Document
 from spanwise.native import EDGE
 from spanwise.records.links.text_fragments import text_fragments
 from spanwise.text.visible import visible_code, visible_html, visible_markdown, visible_plain, visible_table
@@ -56,7 +56,7 @@ def _css(xpath: str) -> str:
 
 def _visible_text(document: Document, block: Block, core: str) -> str:
     kind = block.kind
-    if document.metadata.source_type == "text":
+    if document.metadata.source_type in AS_WRITTEN:
         return visible_plain(core, _FRAGMENT_LENGTH)
     if kind == "code":
         return visible_code(core, _FRAGMENT_LENGTH)

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spanwise.documents.document import Document
+from spanwise.documents.document import AS_WRITTEN, Document
 from spanwise.text.visible import BLOCK_TAG, BOX, markdown_options
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class _Page:
 def visible_runs(document: Document) -> list[VisibleRun]:
     """Return the visible runs of a document's rendered text, in order."""
     page = _Page()
-    if document.metadata.source_type == "text":
+    if document.metadata.source_type in AS_WRITTEN:
         page.code = True  # a browser shows plain text unchanged
         _add_lines(page, document.text, 0)
     else:
