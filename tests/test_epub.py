@@ -65,7 +65,8 @@ def test_chapters_are_sections_in_the_order_of_the_spine() -> None:
         "# First\n\nOne  \ntwo *three*.\n\n## Inner\n\n- a\n- b\n\n# Second\n\nMore: [back](b.xhtml#x)."
     )
     assert [(block.kind, block.headings_path) for block in document.blocks] == [
-        ("heading", ("First",)), ("paragraph", ("First",)), ("heading", ("First", "Inner")), ("list", ("First", "Inner")),
+        ("heading", ("First",)), ("paragraph", ("First",)), ("heading", ("First", "Inner")),
+        ("list", ("First", "Inner")),
         ("heading", ("Second",)), ("paragraph", ("Second",)),
     ]  # fmt: skip
     assert document.blocks[1].source_ref == {"file": "OEBPS/b.xhtml", "xpath": "/html/body/p[1]"}

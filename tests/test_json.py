@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +15,7 @@ from growth import assert_linear
 from spanwise import Document, OptionError, UnreadableError
 from spanwise.chunking.strategies import STRATEGIES
 from spanwise.cli import main
+from spanwise.documents.document import Block, Part
 from spanwise.testing.laws import broken_laws
 from spanwise.text.tokens import tokenizer_of
 
@@ -151,7 +152,8 @@ def _tokens(pointer: str) -> list[str]:
 def test_any_value_is_read(value: Any, indent: int | None, escaped: bool) -> None:
     document = read(value, indent=indent, ensure_ascii=escaped)
     for block in document.blocks:
-        for one in (block, *block.parts):
+        named: list[Block | Part] = [block, *block.parts]
+        for one in named:
             found = value
             for token in _tokens((one.source_ref or {})["pointer"]):
                 found = found[int(token) if isinstance(found, list) else token]
@@ -178,7 +180,7 @@ def test_laws_of_json(strategy: str, limit: int) -> None:
         document = read(
             {**SETTINGS, "emoji": "👩‍👩‍👧" * 90, "deep": [[[["x" * 50] * 9]]]}, indent=indent, ensure_ascii=False
         )
-        records = [one.to_dict() for one in spanwise.chunk(document, strategy, max_tokens=limit)]
+        records = [one.to_dict() for one in spanwise.chunk(document, STRATEGIES[strategy], max_tokens=limit)]
         parents = 2000 if strategy == "hierarchical" else None
         assert broken_laws(document, records, tokenizer_of("cl100k"), limit, parents) == []
 
@@ -220,12 +222,12 @@ def test_options_without_a_strategy(
     monkeypatch.chdir(tmp_path)
     Path("a.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
     Path("c.md").write_text("# Title\n\nText.\n", encoding="utf-8")
-    document = spanwise.read("a.json")
-    assert max(len(one.normalized_text) for one in spanwise.chunk(document, max_chars=300)) <= 300
+    document, options = spanwise.read("a.json"), cast("dict[str, Any]", {"max_chars": 300})
+    assert max(len(one.normalized_text) for one in spanwise.chunk(document, **options)) <= 300
     with pytest.raises(OptionError, match="target_tokens"):
         spanwise.chunk(document, target_tokens=300)
     with pytest.raises(OptionError, match="max_chars"):
-        spanwise.chunk(spanwise.read("c.md"), max_chars=300)
+        spanwise.chunk(spanwise.read("c.md"), **options)
     assert main(["chunk", "a.json", "--max-chars", "300", "-o", "x.jsonl", "-q"]) == 0
     sizes = [len(json.loads(line)["normalized_text"]) for line in Path("x.jsonl").read_text("utf-8").splitlines()]
     assert max(sizes) <= 300

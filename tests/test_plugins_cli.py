@@ -130,7 +130,7 @@ def test_help_and_strategies_show_them(capsys: Captured) -> None:
     _, out, _ = ran(capsys, "chunk", "--help")
     words = " ".join(out.split())
     assert "hierarchical, smart, acme-broken (not loaded), by-lines, by-share" in words
-    assert "read all as: markdown, text, html, confluence, pdf, acme-broken, ini" in words
+    assert "read all as: markdown, text, html, confluence, json, csv, pdf, xlsx, acme-broken, ini" in words
     code, out, err = ran(capsys, "strategies")
     assert code == 0
     assert "by-lines (plug-in of acme-spanwise 1.2)\n  Cut after every few lines, wherever that is." in out

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+import xlwt
 
 import spanwise
 from growth import assert_linear
@@ -166,13 +167,15 @@ def _parts(data: bytes) -> dict[str, str]:
 def test_a_cell_far_away_costs_little() -> None:
     document = read(Book().sheet("S", {1: ["a", *[None] * 16_000, "z"], 900_000: ["b"]}).data())
     assert len(document.text) < 1_000
-    wide: list[list[Cell]] = [[f"c{at}" for at in range(5_000)], *([[None] * 4_999 + ["x"]] * 300)]
+    wide: list[list[Cell]] = [[f"c{at}" for at in range(5_000)]]
+    wide += [[*[None] * 4_999, "x"]] * 300
     assert len(read(Book().sheet("S", wide).data()).text) < 1_200_000  # and not 4,500,000
 
 
 def test_reading_is_linear() -> None:
     def work(size: int) -> object:
-        rows: list[list[Cell]] = [["a", "b", "c"], *[[f"t{at}", at, (at, "0.00")] for at in range(size)]]
+        rows: list[list[Cell]] = [["a", "b", "c"]]
+        rows += [[f"t{at}", at, (at, "0.00")] for at in range(size)]
         return read(Book().sheet("S", rows).data())
 
     def stairs(size: int) -> object:
@@ -210,10 +213,10 @@ def test_ods_holds_values_as_displayed() -> None:
 
 
 def test_xls_is_read_with_raw_values(tmp_path: Path) -> None:
-    xlwt = pytest.importorskip("xlwt", reason="makes XLS files")
     book = xlwt.Workbook()
     sheet = book.add_sheet("Old")
-    for row, cells in enumerate([["Name", "Age"], ["Ann", 31], ["Bob", 42.5]]):
+    people: list[list[Cell]] = [["Name", "Age"], ["Ann", 31], ["Bob", 42.5]]
+    for row, cells in enumerate(people):
         for column, value in enumerate(cells):
             sheet.write(row + 2, column + 1, value)
     hidden = book.add_sheet("Gone")
@@ -281,10 +284,10 @@ def test_damaged_parts_are_errors(part: str) -> None:
 def test_laws_of_sheets(strategy: str, limit: int) -> None:
     rows: list[list[Cell]] = [
         ["Report"], [f"Column {at}" for at in range(30)],
-        *[[f"value {row}.{at}" for at in range(30)] for row in range(8)],
-        [], ["Name", "Text"], ["Ann", "A sentence that goes on. " * 30], ["*x*|y", "short\nlines"],
     ]  # fmt: skip
+    rows += [[f"value {row}.{at}" for at in range(30)] for row in range(8)]
+    rows += [[], ["Name", "Text"], ["Ann", "A sentence that goes on. " * 30], ["*x*|y", "short\nlines"]]
     document = read(Book().sheet("Wide one", rows).sheet("# 2", PEOPLE).data())
-    records = [one.to_dict() for one in spanwise.chunk(document, strategy, max_tokens=limit)]
+    records = [one.to_dict() for one in spanwise.chunk(document, STRATEGIES[strategy], max_tokens=limit)]
     parents = 2000 if strategy == "hierarchical" else None
     assert broken_laws(document, records, tokenizer_of("cl100k"), limit, parents) == []

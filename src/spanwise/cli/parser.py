@@ -44,7 +44,10 @@ class Names:
         return iter(dict.fromkeys((*self._built_in, *plugins.names(self._group))))
 
 
-FORMATS: Final = Names(INPUTS, "readers")
+FORMATS: Final = Names(
+    ("markdown", "text", "html", "confluence", "json", "csv", "pdf", "xlsx"), "readers", frozenset(INPUTS)
+)
+"""The formats; only those that files often have under other names are listed."""
 
 
 class LazyCommand:

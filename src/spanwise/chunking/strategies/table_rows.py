@@ -5,7 +5,6 @@ Where the whole head would take more than half of a chunk, only its first cell a
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -87,7 +86,7 @@ def most_context(task: ChunkingTask, index: int, row: Part) -> int:
 def row_groups(task: ChunkingTask, index: int, units: Sequence[Range], rooms: tuple[int, int]) -> list[tuple[int, int]]:
     """Group the cells of a row, or parts of them: one is added while the group is below target and fits its context.
 
-    No cell is added for which the group would have to repeat less of the head, unless the last would be a short one.
+    No cell is added for which the group would have to repeat less of the head. A short last group joins the one before.
     `rooms` are that of the first group and that of the others.
     """
     groups, first = list[tuple[int, int]](), 0
@@ -107,7 +106,7 @@ def row_groups(task: ChunkingTask, index: int, units: Sequence[Range], rooms: tu
         groups.append((first, after))
         first = after
     short = len(groups) > 1 and finishes[-1] - begins[groups[-1][0]] < task.options.min_tokens
-    if short and together(groups[-2][0], len(units), sys.maxsize):
+    if short and together(groups[-2][0], len(units), _context(task, index, units[groups[-2][0]])[1]):
         groups[-2:] = [(groups[-2][0], len(units))]
     return groups
 

@@ -18,7 +18,7 @@ _LONGEST_VALUE: Final = 1 << 16
 _LONGEST_PARAMETERS: Final = 1 << 13
 _MOST_FIELDS: Final = 5000
 _WORD: Final = re.compile(r"=\?([^?\s]{1,80})\?([bBqQ])\?([^?]*)\?=")
-_PARAMETER: Final = re.compile(r";\s*([^\s=;\"]{1,100})\s*=\s*(?:\"((?:[^\"\\]|\\.)*+)\"|([^;\s]*))", re.DOTALL)
+_PARAMETER: Final = re.compile(r";\s*([^\s=;\"]{1,100})\s*=\s*(?:\"([^\"\\]*(?:\\.[^\"\\]*)*)\"|([^;\s]*))", re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _SPLIT_NAME: Final = re.compile(r"([^*]+)(?:\*(\d{1,3}))?(\*)?")
 
