@@ -113,6 +113,12 @@ def _read_eml(data: bytes, name: str, options: ReadOptions) -> ReadResult:
     return read_eml(data, name, partial(_read_attachment, options), options.depth)
 
 
+def _read_msg(data: bytes, name: str, options: ReadOptions) -> ReadResult:
+    from spanwise.readers.mail import read_msg
+
+    return read_msg(data, name, partial(_read_attachment, options), options.depth)
+
+
 def _read_epub(data: bytes, name: str, _: ReadOptions) -> ReadResult:
     from spanwise.readers.epub import read_epub
 
@@ -147,6 +153,7 @@ FILE_FORMATS: Final[dict[str, Callable[[bytes, str, ReadOptions], ReadResult]]] 
     "ods": _read_ods,
     "ipynb": _read_notebook,
     "eml": _read_eml,
+    "msg": _read_msg,
     "epub": _read_epub,
 }
 INPUTS: Final = (*FORMATS, *FILE_FORMATS)
@@ -167,10 +174,16 @@ EXTENSIONS: Final = {
     **dict.fromkeys((".ods", ".ots"), "ods"),
     ".ipynb": "ipynb",
     ".eml": "eml",
+    ".msg": "msg",
     ".epub": "epub",
     "": "text",
 }
-_NEEDED: Final = {"pdf": ("pypdfium2", "pdf"), "html": ("selectolax", "html"), "confluence": ("lxml", "confluence")}
+_NEEDED: Final = {
+    "pdf": ("pypdfium2", "pdf"),
+    "html": ("selectolax", "html"),
+    "confluence": ("lxml", "confluence"),
+    "msg": ("olefile", "msg"),
+}
 """What the readers of some formats import, and the extra that has it."""
 
 
