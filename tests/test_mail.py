@@ -80,6 +80,10 @@ def test_a_broken_date_is_none(date: str) -> None:
     assert raw("x", Date=date).metadata.updated_at is None
 
 
+def test_a_date_may_be_iso() -> None:
+    assert raw("x", Date="2025-03-03T10:00:00Z").metadata.updated_at == "2025-03-03T10:00:00Z"
+
+
 def test_html_is_better_than_plain_text() -> None:
     page = (
         '<h1>Plan</h1><p>Hi <b>Bob</b><img src="cid:1">,</p><img width="1" src="https://x.org/t.gif"><ul><li>one</ul>'
@@ -90,6 +94,17 @@ def test_html_is_better_than_plain_text() -> None:
         "/html/body/h1[1]", "/html/body/p[1]", "/html/body/ul[1]",
     ]  # fmt: skip
     assert of(message("Hi Bob,", '<style>p {}</style><p> <img src="cid:1"> &nbsp;</p>')).text == "Hi Bob,"
+
+
+def test_tables_that_lay_out_a_message_are_no_tables() -> None:
+    page = "<table><tr><td><td>Dear Bob,<p>hi.</p><td> </tr><tr><td><td>Ann</tr></table>"
+    assert of(message(html=page)).text == "Dear Bob,\n\nhi.\n\nAnn"
+    assert of(message(html="<table><tr><td>a<td>b</tr><tr><td><td>c</tr></table>")).blocks[0].kind == "table"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_messages_saved_as_wide_text(encoding: str) -> None:
+    assert read("From: a@b.c\nSubject: Żółw\n\nżó".encode(encoding), "eml").text == "żó"
 
 
 def test_plain_text_is_no_markup_and_quotes_are_quotes() -> None:

@@ -51,6 +51,14 @@ def test_header_and_plain_body() -> None:
     assert found.source_type == "msg"
 
 
+def test_who_sent_it() -> None:
+    made = storage_of({0x0042: "Ann", 0x0065: "ann@example.org", 0x1000: "x"})
+    assert (of(made).metadata.author, of(made).metadata.extra["from"]) == ("Ann", "Ann <ann@example.org>")
+    stated = storage_of({0x007D: "From: Eve <eve@example.org>\nTo: Bob <bob@example.org>\n\n", 0x1000: "x"})
+    assert of(stated).metadata.author == "Eve"
+    assert of(stated).metadata.extra == {"from": "Eve <eve@example.org>", "to": "Bob <bob@example.org>"}
+
+
 def test_the_html_body_is_best() -> None:
     page = "<p>Grüße, <b>Ann</b></p><blockquote>old</blockquote>"
     assert of(message(text="plain", html=page.encode("cp1252"))).text == "Grüße, **Ann**\n\n> old"
@@ -109,6 +117,7 @@ def test_attachments() -> None:
     document = of(
         message(
             attached("sums.csv", b"Name,Sum\nAnn,1\n" + b"Bob,2\n" * 1000),
+            attached("", b"Status: 5", texts={0x370E: "message/delivery-status"}),
             attached("tool.exe", b"\0\1"),
             attached("image001.png", b"x", texts={0x3712: "<1>"}),
             attached("hidden.txt", b"x", numbers={0x7FFE: 1}),
@@ -120,6 +129,7 @@ def test_attachments() -> None:
         "See the files.\n\n# sums.csv\n\n| Name | Sum |\n|---|---|\n| Ann | 1 |\n| Bob | 2 |"
     )
     assert document.blocks[2].source_ref == {"member": "sums.csv", "range": "A1:B1002"}
+    assert "# attachment.txt\n\nStatus: 5" in document.text
     assert document.text.endswith("\n\nInner.\n\n# n.txt\n\nnotes")
     assert document.blocks[-1].source_ref == {"member": "Inside!/n.txt", "line_start": 1, "line_end": 1}
     assert document.blocks[-1].headings_path == ("Inside", "n.txt")

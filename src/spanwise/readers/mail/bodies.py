@@ -11,7 +11,7 @@ from spanwise.readers.html.tree import Path, parsed
 from spanwise.readers.html.walk import Walk
 from spanwise.readers.joining import plain_prose
 from spanwise.readers.markup.collector import Collector
-from spanwise.readers.markup.elements import Element, Paragraph, Quote, Rule
+from spanwise.readers.markup.elements import Element, Paragraph, Quote, Rule, Table
 from spanwise.readers.markup.writer import read_result
 
 _DEEPEST: Final = 12  # deeper quotes stand beside each other
@@ -71,7 +71,18 @@ def body_result(body: Body, subject: str, name: str) -> ReadResult:
     walk = Walk(Collector(path), keep_all=False)
     if page.body is not None:
         walk.children(page.body, path, 0)
-    return read_result(_with_replies(walk.collector.elements, forwards=forwards), {}, walk.left_out)
+    elements = [inner for element in walk.collector.elements for inner in _without_layout(element)]
+    return read_result(_with_replies(elements, forwards=forwards), {}, walk.left_out)
+
+
+def _without_layout(element: Any) -> list[Any]:
+    """Return what a table holds that only lays out a message: it has one filled cell a row."""
+    if not isinstance(element, Table) or any(row.head for row in element.rows):
+        return [element]
+    filled = [[cell for cell in row.cells if cell.elements] for row in element.rows]
+    if any(len(cells) > 1 or any(cell.head for cell in cells) for cells in filled):
+        return [element]
+    return [inner for cells in filled for cell in cells for inner in cell.elements]
 
 
 def _with_replies(elements: list[Any], *, forwards: bool) -> list[Any]:

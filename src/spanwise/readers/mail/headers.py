@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import Final, NamedTuple
 from urllib.parse import unquote_to_bytes
 
+from spanwise.documents.document import is_iso
 from spanwise.readers.encodings import cleaned, decoded_as
 
 _FIELD: Final = re.compile(rb"([!-9;-~]+)[ \t]*:([^\r\n]*(?:\r?\n[ \t][^\r\n]*)*)(?:\r?\n|\Z)")
@@ -145,6 +146,8 @@ def person_of(value: str) -> str:
 
 def moment_of(value: str) -> str:
     """Return a date as ISO 8601; empty if it is none."""
+    if is_iso(value):
+        return value
     try:
         moment = parsedate_to_datetime(value[:200])
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()

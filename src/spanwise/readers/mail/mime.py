@@ -7,6 +7,7 @@ takes no neighbour along, and the work is linear in size for each of the few lev
 from __future__ import annotations
 
 import binascii
+import codecs
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -18,6 +19,7 @@ from spanwise.readers.encodings import cleaned, decoded, decoded_as
 from spanwise.readers.mail.bodies import Body
 from spanwise.readers.mail.headers import Header, base64_bytes, header_of, moment_of, person_of
 from spanwise.readers.mail.message import Attachment, Message
+from spanwise.readers.mail.names import is_picture, whole_name
 
 _DEEPEST: Final = 24
 _MOST_PARTS: Final = 10_000
@@ -31,16 +33,6 @@ _SIGNATURES: Final = frozenset(
 )
 _MESSAGES: Final = frozenset({"message/rfc822", "message/global"})
 _REPORTS: Final = frozenset({"message/delivery-status", "text/rfc822-headers", "message/disposition-notification"})
-_SUFFIXES: Final = {
-    "application/pdf": ".pdf", "text/html": ".html", "text/plain": ".txt", "text/csv": ".csv", "text/markdown": ".md",
-    "application/json": ".json", "text/tab-separated-values": ".tsv", "application/epub+zip": ".epub",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ".docx",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ".pptx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ".xlsx",
-    "application/vnd.ms-excel": ".xls", "application/vnd.oasis.opendocument.spreadsheet": ".ods",
-    "application/vnd.ms-outlook": ".msg", "text/calendar": ".ics", "text/x-vcard": ".vcf", "text/vcard": ".vcf",
-}  # fmt: skip
-"""Suffixes of attachments that have a type and no name, or a name without one."""
 
 
 class Part(NamedTuple):
@@ -66,6 +58,10 @@ class Found(NamedTuple):
 
 def message_of(data: bytes, name: str) -> Message:
     """Return the message in a file; raise UnreadableError if it has no header of one, or is nested too deeply."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in data[:2]:  # saved as text by some editor
+        wide = "utf-16" if data[0] > 0xF0 else "utf-16-be" if not data[0] else "utf-16-le"
+        data = data.decode(wide, "replace").encode("utf-8", "replace")
+    data = data.removeprefix(codecs.BOM_UTF8)
     header, start = header_of(data)
     if not _KNOWN.intersection(header.fields):
         hint = "it is damaged, cut off, or no message; save it again in a mail program"
@@ -134,16 +130,12 @@ def _all(found: list[Found], *, related: bool) -> Found:
     """Return everything in order; pictures beside a body that shows them are no attachments of their own."""
     attachments = tuple(one for each in found for one in each.attachments)
     if related:
-        attachments = tuple(one._replace(inline=one.inline or _is_picture(one.name)) for one in attachments)
+        attachments = tuple(one._replace(inline=one.inline or is_picture(one.name)) for one in attachments)
     return Found(
         tuple(body for each in found for body in each.bodies),
         attachments,
         tuple(item for each in found for item in each.left_out),
     )
-
-
-def _is_picture(name: str) -> bool:
-    return name.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".svg", ".webp", ".image", ".wmz", ".emz"))
 
 
 def _leaf(part: Part) -> Found:
@@ -158,9 +150,7 @@ def _leaf(part: Part) -> Found:
         return _body(part)
     if kind == "text/x-amp-html":
         return Found()
-    name = file_name or "attachment"
-    if "." not in name[1:]:
-        name += _SUFFIXES.get(kind, ".image" if kind.startswith("image/") else "")
+    name = whole_name(file_name, kind)
     has_id = "content-id" in header.fields and disposition != "attachment"
     is_inline = kind in _SIGNATURES or (kind.startswith("image/") and has_id)
     return Found(attachments=(Attachment(name, b"" if is_inline else _content(part), inline=is_inline),))

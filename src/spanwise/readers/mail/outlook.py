@@ -13,8 +13,9 @@ from spanwise.errors import MissingExtraError, UnreadableError
 from spanwise.readers.container import OLE
 from spanwise.readers.encodings import cleaned, decoded, decoded_as
 from spanwise.readers.mail.bodies import Body
-from spanwise.readers.mail.headers import header_of
+from spanwise.readers.mail.headers import header_of, person_of
 from spanwise.readers.mail.message import MOST_ATTACHMENTS, Attachment, Message
+from spanwise.readers.mail.names import is_picture, whole_name
 from spanwise.readers.mail.rtf import inflated, text_of
 
 if TYPE_CHECKING:
@@ -29,11 +30,22 @@ _MOST_ENTRIES: Final = 3000  # of one storage
 _TIMES: Final = 3  # how often the bytes of a file may be read: streams may claim each other's
 _PROPERTIES: Final = "__properties_version1.0"
 _ATTACHED: Final = re.compile(r"__attach_version1\.0_#[0-9a-f]{8}", re.IGNORECASE)
-_SUBJECT, _SENDER, _SENDER_ADDRESS, _SENDER_SMTP = 0x0037, 0x0C1A, 0x0C1F, 0x5D01
+_SUBJECT = 0x0037
+_SENDERS: Final = (0x0C1A, 0x0042)
+"""The name of who sent it, and of whom it was sent for; then their addresses, the best first."""
+_SENDER_ADDRESSES: Final = (0x5D01, 0x0C1F, 0x5D02, 0x0065)
 _TO, _CC, _BCC, _ID, _REPLY_TO_ID, _TRANSPORT = 0x0E04, 0x0E03, 0x0E02, 0x1035, 0x1042, 0x007D
 _SENT, _RECEIVED = 0x0039, 0x0E06
 _TEXT, _HTML, _RTF = 0x1000, 0x1013, 0x1009
-_DATA, _LONG_NAME, _SHORT_NAME, _SHOWN_NAME, _CONTENT_ID, _HIDDEN = 0x3701, 0x3707, 0x3704, 0x3001, 0x3712, 0x7FFE
+_DATA, _LONG_NAME, _SHORT_NAME, _SHOWN_NAME, _CONTENT_ID, _HIDDEN, _TYPE = (
+    0x3701,
+    0x3707,
+    0x3704,
+    0x3001,
+    0x3712,
+    0x7FFE,
+    0x370E,
+)
 _CODE_PAGES: Final = (0x3FDE, 0x3FFD)
 _FIELDS: Final = {"to": _TO, "cc": _CC, "bcc": _BCC, "message-id": _ID, "in-reply-to": _REPLY_TO_ID}
 _EPOCH: Final = datetime(1601, 1, 1, tzinfo=UTC)
@@ -135,8 +147,8 @@ def _in_page(data: bytes, page: int) -> str | None:
 
 def _message(file: _File, storage: tuple[str, ...]) -> Message:
     known = _Properties(file, storage)
-    address = known.line(_SENDER_SMTP) or known.line(_SENDER_ADDRESS)
-    sender = known.line(_SENDER)
+    address = next((text for tag in _SENDER_ADDRESSES if (text := known.line(tag))), "")
+    sender = next((text for tag in _SENDERS if (text := known.line(tag))), "")
     whole = f"{sender} <{address}>" if sender and "@" in address and sender != address else sender or address
     moment = known.moment(_SENT) or known.moment(_RECEIVED)
     fields = {"from": whole, "subject": known.line(_SUBJECT), "date": moment}
@@ -147,10 +159,9 @@ def _message(file: _File, storage: tuple[str, ...]) -> Message:
             fields[name] = text
     attached = [name for name in file.names(storage) if _ATTACHED.fullmatch(name)]
     attachments = [_attachment(file, storage, name, known.page) for name in sorted(attached)[:MOST_ATTACHMENTS]]
-    return Message(
-        {name: text for name, text in fields.items() if text}, sender or address, moment, _bodies(known),
-        tuple(one for one in attachments if one),
-    )  # fmt: skip
+    known_fields = {name: text for name, text in fields.items() if text}
+    author = sender or person_of(fields["from"])
+    return Message(known_fields, author, moment, _bodies(known), tuple(attachments))
 
 
 def _bodies(known: _Properties) -> tuple[Body, ...]:
@@ -167,15 +178,15 @@ def _bodies(known: _Properties) -> tuple[Body, ...]:
     return (Body(text),) if text.strip() else ()
 
 
-def _attachment(file: _File, storage: tuple[str, ...], name: str, page: int) -> Attachment | None:
+def _attachment(file: _File, storage: tuple[str, ...], name: str, page: int) -> Attachment:
     inside = (*storage, name)
     known = _Properties(file, inside, page)
-    shown = known.line(_LONG_NAME) or known.line(_SHORT_NAME) or known.line(_SHOWN_NAME) or "attachment"
-    shown = shown.replace("\\", "/").rpartition("/")[2][:255] or "attachment"
+    shown = known.line(_LONG_NAME) or known.line(_SHORT_NAME) or known.line(_SHOWN_NAME)
+    shown = whole_name(shown.replace("\\", "/").rpartition("/")[2][:255], known.line(_TYPE).lower())
     embedded = next((one for one in file.names(inside) if one.lower() == "__substg1.0_3701000d"), None)
     if embedded and _PROPERTIES in file.names((*inside, embedded)):
         return Attachment(known.line(_SHOWN_NAME) or shown, message=partial(_nested, file, (*inside, embedded)))
-    if known.number(_HIDDEN) & 0xFF or (known.line(_CONTENT_ID) and _is_picture(shown)):
+    if known.number(_HIDDEN) & 0xFF or (known.line(_CONTENT_ID) and is_picture(shown)):
         return Attachment(shown, inline=True)
     return Attachment(shown, known.data(_DATA))
 
@@ -185,7 +196,3 @@ def _nested(file: _File, storage: tuple[str, ...]) -> Message:
         return _message(file, storage)
     except _BROKEN as error:
         raise UnreadableError(storage[-2], f"is no message that can be read ({error})", hint=_DAMAGED) from error
-
-
-def _is_picture(name: str) -> bool:
-    return name.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".svg", ".webp", ".wmz", ".emz"))
