@@ -127,6 +127,11 @@ def test_version_3() -> None:
     assert [item.text for item in document.left_out] == ["png"]
 
 
+def test_an_empty_notebook_is_one() -> None:
+    assert read(b'{"nbformat": 3, "metadata": {}}', "ipynb").text == ""
+    assert read(b'{"nbformat": 3, "worksheets": [{}]}', "ipynb").text == ""
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"{", b"[]", b'{"cells": 3}', b'{"a": 1}', b"\x00\x01\x02", b"[" * 200_000, b'{"cells": [' * 100_000]
 )

@@ -53,6 +53,8 @@ def _cells_of(notebook: Mapping[str, Any], name: str) -> list[Any]:
     if cells is None and isinstance(sheets := notebook.get("worksheets"), list):
         lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
         cells = [cell for some in lists if isinstance(some, list) for cell in some]
+    if cells is None and isinstance(notebook.get("nbformat"), int):
+        return []
     if not isinstance(cells, list):
         raise UnreadableError(name, "is no notebook: it is JSON without cells", hint=_DAMAGED)
     return cells

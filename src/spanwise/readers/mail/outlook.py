@@ -31,21 +31,13 @@ _TIMES: Final = 3  # how often the bytes of a file may be read: streams may clai
 _PROPERTIES: Final = "__properties_version1.0"
 _ATTACHED: Final = re.compile(r"__attach_version1\.0_#[0-9a-f]{8}", re.IGNORECASE)
 _SUBJECT = 0x0037
-_SENDERS: Final = (0x0C1A, 0x0042)
-"""The name of who sent it, and of whom it was sent for; then their addresses, the best first."""
+_SENDERS: Final = (0x0C1A, 0x0042)  # who sent it, and for whom; below their addresses, the best first
 _SENDER_ADDRESSES: Final = (0x5D01, 0x0C1F, 0x5D02, 0x0065)
 _TO, _CC, _BCC, _ID, _REPLY_TO_ID, _TRANSPORT = 0x0E04, 0x0E03, 0x0E02, 0x1035, 0x1042, 0x007D
 _SENT, _RECEIVED = 0x0039, 0x0E06
 _TEXT, _HTML, _RTF = 0x1000, 0x1013, 0x1009
-_DATA, _LONG_NAME, _SHORT_NAME, _SHOWN_NAME, _CONTENT_ID, _HIDDEN, _TYPE = (
-    0x3701,
-    0x3707,
-    0x3704,
-    0x3001,
-    0x3712,
-    0x7FFE,
-    0x370E,
-)
+_DATA, _LONG_NAME, _SHORT_NAME, _SHOWN_NAME = 0x3701, 0x3707, 0x3704, 0x3001
+_CONTENT_ID, _HIDDEN, _TYPE = 0x3712, 0x7FFE, 0x370E
 _CODE_PAGES: Final = (0x3FDE, 0x3FFD)
 _FIELDS: Final = {"to": _TO, "cc": _CC, "bcc": _BCC, "message-id": _ID, "in-reply-to": _REPLY_TO_ID}
 _EPOCH: Final = datetime(1601, 1, 1, tzinfo=UTC)
