@@ -1,4 +1,4 @@
-"""The joiner: results of readers, one after the other in one text, each with a reference that says where it is from.
+"""Results of readers joined: one after the other in one text, each with a reference that says where it is from.
 
 Cells of a notebook, chapters of a book, a message and its attachments are read on their own, so that no block crosses
 from one into the next, and joined with an empty line.
@@ -27,8 +27,8 @@ _HASHES: Final = re.compile(r"[ \t]*#+[ \t]*(?:#+[ \t]*)?")
 _EMPTY_LINES: Final = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 
 
-class Joiner:
-    """A joiner of results; `found` and `left_out` collect what is known of the whole."""
+class JoinedResults:
+    """Results that are joined as they are added; `left_out` collects what none of them has in its text."""
 
     def __init__(self) -> None:
         self.left_out: list[LeftOut] = []

@@ -11,7 +11,7 @@ from spanwise.documents.document import LeftOut, SourceRef
 from spanwise.errors import UnreadableError
 from spanwise.readers.builder import ReadResult
 from spanwise.readers.encodings import cleaned, decoded
-from spanwise.readers.joining import Joiner, Refer, code_result, markdown_result
+from spanwise.readers.joining import JoinedResults, Refer, code_result, markdown_result
 
 _DAMAGED: Final = "it is damaged, cut off, or no notebook; open it in Jupyter and save it again"
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -28,12 +28,12 @@ def read_notebook(data: bytes, name: str) -> ReadResult:
     notebook = _loaded(text, name)
     cells = _cells_of(notebook, name)
     language = _language_of(notebook)
-    joiner = Joiner()
-    joiner.left_out += guessed
+    joined = JoinedResults()
+    joined.left_out += guessed
     for number, cell in enumerate(cells, 1):
         if isinstance(cell, dict):
-            _add_cell(joiner, cell, number, language)
-    return joiner.result(_metadata_of(notebook, joiner))
+            _add_cell(joined, cell, number, language)
+    return joined.result(_metadata_of(notebook, joined))
 
 
 def _loaded(text: str, name: str) -> Mapping[str, Any]:
@@ -71,9 +71,9 @@ def _language_of(notebook: Mapping[str, Any]) -> str:
     return next((name.lower() for name in found if isinstance(name, str) and name), "")
 
 
-def _metadata_of(notebook: Mapping[str, Any], joiner: Joiner) -> dict[str, Any]:
+def _metadata_of(notebook: Mapping[str, Any], joined: JoinedResults) -> dict[str, Any]:
     known, found = _mapping(notebook, "metadata"), dict[str, Any]()
-    if title := _line(known.get("title")) or joiner.first_title:
+    if title := _line(known.get("title")) or joined.first_title:
         found["title"] = title
     authors = known.get("authors")
     people = authors if isinstance(authors, list) else []
@@ -85,46 +85,46 @@ def _metadata_of(notebook: Mapping[str, Any], joiner: Joiner) -> dict[str, Any]:
     return found
 
 
-def _add_cell(joiner: Joiner, cell: Mapping[str, Any], number: int, language: str) -> None:
+def _add_cell(joined: JoinedResults, cell: Mapping[str, Any], number: int, language: str) -> None:
     """Add what a cell holds; cells of an unknown type are left out."""
     kind, refer = cell.get("cell_type"), _within({"cell": number})
     source = _text(cell.get("source", cell.get("input")))
     if kind == "code":
         own = cell.get("language")
-        joiner.add(code_result(source, own if isinstance(own, str) else language), refer)
+        joined.add(code_result(source, own if isinstance(own, str) else language), refer)
         outputs = cell.get("outputs")
         for index, output in enumerate(outputs if isinstance(outputs, list) else (), 1):
             if isinstance(output, dict):
-                _add_output(joiner, output, {"cell": number, "output": index})
+                _add_output(joined, output, {"cell": number, "output": index})
     elif kind == "markdown":
-        joiner.add(markdown_result(source), refer)
+        joined.add(markdown_result(source), refer)
     elif kind == "heading":
         level = cell.get("level")
-        joiner.heading(source, {"cell": number}, level=level if level in {1, 2, 3, 4, 5, 6} else 1)
+        joined.heading(source, {"cell": number}, level=level if level in {1, 2, 3, 4, 5, 6} else 1)
     elif kind == "html":
-        joiner.add(markdown_result(source), refer)
+        joined.add(markdown_result(source), refer)
     elif source.strip():
-        joiner.add(code_result(source, ""), refer)
+        joined.add(code_result(source, ""), refer)
 
 
-def _add_output(joiner: Joiner, output: Mapping[str, Any], place: SourceRef) -> None:
+def _add_output(joined: JoinedResults, output: Mapping[str, Any], place: SourceRef) -> None:
     """Add an output that is text; pictures, widgets and the like are left out."""
     kind = output.get("output_type")
     refer = _within(place)
     if kind == "stream":
-        joiner.add(code_result(_printed(output.get("text")), ""), refer)
+        joined.add(code_result(_printed(output.get("text")), ""), refer)
     elif kind in {"error", "pyerr"}:
         lines = output.get("traceback")
         trace = "\n".join(map(_text, lines)) if isinstance(lines, list) else ""
-        joiner.add(code_result(_printed(trace or f"{output.get('ename')}: {output.get('evalue')}"), ""), refer)
+        joined.add(code_result(_printed(trace or f"{output.get('ename')}: {output.get('evalue')}"), ""), refer)
     else:
         types = _types_of(output)
         others = [name for name in types if name not in _TEXTS]
         shown = next((text for name in _TEXTS if (text := _printed(types.get(name))).strip()), "")
         if others and (not shown.strip() or _PLACEHOLDER.fullmatch(shown)):
-            joiner.left_out.append(LeftOut("output that is no text", ", ".join(others)[:200], place, usual=True))
+            joined.left_out.append(LeftOut("output that is no text", ", ".join(others)[:200], place, usual=True))
         else:
-            joiner.add(code_result(shown, ""), refer)
+            joined.add(code_result(shown, ""), refer)
 
 
 def _types_of(output: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from spanwise.readers.epub.package import package_of
 from spanwise.readers.epub.pages import page_of
 from spanwise.readers.epub.titles import titles_of
 from spanwise.readers.html import elements_of
-from spanwise.readers.joining import Joiner, Refer
+from spanwise.readers.joining import JoinedResults, Refer
 from spanwise.readers.markup.elements import Element, Heading
 from spanwise.readers.markup.writer import read_result
 
@@ -27,26 +27,26 @@ def read_epub(data: bytes, name: str) -> ReadResult:
     package = package_of(book)
     if protected := package.chapters_in(package.encrypted):
         raise UnreadableError(name, f"has encrypted chapters: {protected[0]}", hint=_PROTECTED)
-    titles, joiner = titles_of(book, package), Joiner()
+    titles, joined = titles_of(book, package), JoinedResults()
     for part in package.spine:
         if part == package.navigation:
-            joiner.left_out.append(LeftOut("navigation", "the table of contents", {"file": part}, usual=True))
+            joined.left_out.append(LeftOut("navigation", "the table of contents", {"file": part}, usual=True))
         elif part not in book:
-            joiner.left_out.append(LeftOut("a chapter that is missing", part, {"file": part}))
+            joined.left_out.append(LeftOut("a chapter that is missing", part, {"file": part}))
         else:
-            _add_chapter(joiner, book, part, titles)
-    return joiner.result(package.metadata)
+            _add_chapter(joined, book, part, titles)
+    return joined.result(package.metadata)
 
 
-def _add_chapter(joiner: Joiner, book: Container, part: str, titles: Mapping[str, str]) -> None:
+def _add_chapter(joined: JoinedResults, book: Container, part: str, titles: Mapping[str, str]) -> None:
     """Add a chapter; one that begins without a heading has its title in the table of contents as one."""
     page, guessed = page_of(book, part)
     elements, left_out = elements_of(page, keep_all=True)
     refer = _within(part)
-    joiner.left_out += [item._replace(source_ref={"file": part}) for item in guessed]
+    joined.left_out += [item._replace(source_ref={"file": part}) for item in guessed]
     if elements and (title := titles.get(part)) and not _has_title(elements):
-        joiner.heading(title, {"file": part})
-    joiner.add(read_result(elements, {}, [item for item in left_out if item.reason not in _NOT_NAMED]), refer)
+        joined.heading(title, {"file": part})
+    joined.add(read_result(elements, {}, [item for item in left_out if item.reason not in _NOT_NAMED]), refer)
 
 
 def _has_title(elements: list[Element]) -> bool:

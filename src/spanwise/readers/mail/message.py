@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from spanwise.documents.document import LeftOut, SourceRef
 from spanwise.errors import SpanwiseError, UnreadableError
 from spanwise.readers.builder import ReadResult
-from spanwise.readers.joining import Joiner, Refer, plain_result
+from spanwise.readers.joining import JoinedResults, Refer, plain_result
 from spanwise.readers.mail.bodies import Body, body_result
 
 MOST_ATTACHMENTS: Final = 1000
@@ -51,17 +51,17 @@ def message_result(message: Message, name: str, read_part: ReadPart, depth: int 
     """Return a message with its attachments as one text; raise UnreadableError if it is nested too deeply."""
     if depth > _DEEPEST:
         raise UnreadableError(name, f"is a message in more than {_DEEPEST} others", hint=_HINT)
-    joiner = Joiner()
-    joiner.left_out += message.left_out
+    joined = JoinedResults()
+    joined.left_out += message.left_out
     if depth:
-        joiner.add(_shown_header(message), lambda _: {"part": "header"})
+        joined.add(_shown_header(message), lambda _: {"part": "header"})
     for body in message.bodies:
-        joiner.add(body_result(body, message.subject, name), lambda ref: ref or {"part": "body"})
+        joined.add(body_result(body, message.subject, name), lambda ref: ref or {"part": "body"})
     for attachment in message.attachments[:MOST_ATTACHMENTS]:
-        _add_attachment(joiner, attachment, read_part, depth)
+        _add_attachment(joined, attachment, read_part, depth)
     if (more := len(message.attachments) - MOST_ATTACHMENTS) > 0:
-        joiner.left_out.append(LeftOut("attachment", f"{more:,} more than {MOST_ATTACHMENTS:,}"))
-    return joiner.result(_metadata_of(message))
+        joined.left_out.append(LeftOut("attachment", f"{more:,} more than {MOST_ATTACHMENTS:,}"))
+    return joined.result(_metadata_of(message))
 
 
 def _metadata_of(message: Message) -> dict[str, Any]:
@@ -76,10 +76,10 @@ def _shown_header(message: Message) -> ReadResult:
     return plain_result("\n".join(lines))
 
 
-def _add_attachment(joiner: Joiner, attachment: Attachment, read_part: ReadPart, depth: int) -> None:
+def _add_attachment(joined: JoinedResults, attachment: Attachment, read_part: ReadPart, depth: int) -> None:
     name, place = attachment.name, {"member": attachment.name}
     if attachment.inline:
-        joiner.left_out.append(LeftOut("attachment", name, place, usual=True))
+        joined.left_out.append(LeftOut("attachment", name, place, usual=True))
         return
     try:
         if attachment.message:
@@ -87,16 +87,16 @@ def _add_attachment(joiner: Joiner, attachment: Attachment, read_part: ReadPart,
             name = name or message.subject or "message"
             result = message_result(message, name, read_part, depth + 1)
         else:
-            result = _read(attachment, read_part, _MOST_CHARACTERS - joiner.length)
+            result = _read(attachment, read_part, _MOST_CHARACTERS - joined.length)
     except SpanwiseError as error:
         why = error.rule if isinstance(error, UnreadableError) else str(error)
-        joiner.left_out.append(LeftOut("attachment", f"{name}: {why}", {"member": name}))
+        joined.left_out.append(LeftOut("attachment", f"{name}: {why}", {"member": name}))
         return
     if not result.text.strip():
-        joiner.left_out.append(LeftOut("attachment", f"{name}: holds no text", {"member": name}, usual=True))
+        joined.left_out.append(LeftOut("attachment", f"{name}: holds no text", {"member": name}, usual=True))
         return
-    joiner.section(name, {"member": name})
-    joiner.add(result, _within(name))
+    joined.section(name, {"member": name})
+    joined.add(result, _within(name))
 
 
 def _read(attachment: Attachment, read_part: ReadPart, room: int) -> ReadResult:
