@@ -31,11 +31,12 @@ from spanwise.text.plain import remember_kept
 
 
 class ReadOptions(NamedTuple):
-    """How a file is read: its password, the folder for its figures, and whether all of a page is kept."""
+    """How a file is read: its password, the folder for its figures, whether all of a page is kept; in what it lies."""
 
     password: str | None = None
     figures: str | os.PathLike[str] | None = None
     keep_all: bool = False
+    depth: int = 0  # of the message that it is attached to
 
 
 _DEFAULTS: Final = ReadOptions()
@@ -113,6 +114,41 @@ def _read_pdf(data: bytes, name: str, options: ReadOptions) -> ReadResult:
     return read_pdf(data, name, options.password, options.figures)
 
 
+def _read_notebook(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.notebook import read_notebook
+
+    return read_notebook(data, name)
+
+
+def _read_eml(data: bytes, name: str, options: ReadOptions) -> ReadResult:
+    from spanwise.readers.mail import read_eml
+
+    return read_eml(data, name, partial(_read_attachment, options), options.depth)
+
+
+def _read_msg(data: bytes, name: str, options: ReadOptions) -> ReadResult:
+    from spanwise.readers.mail import read_msg
+
+    return read_msg(data, name, partial(_read_attachment, options), options.depth)
+
+
+def _read_epub(data: bytes, name: str, _: ReadOptions) -> ReadResult:
+    from spanwise.readers.epub import read_epub
+
+    return read_epub(data, name)
+
+
+def _read_attachment(options: ReadOptions, name: str, data: bytes) -> ReadResult:
+    """Read an attachment by its name, as the file it is, to be joined with the message around it."""
+    from spanwise.readers.joining import document_result
+
+    if "." not in name or not has_reader(name):
+        raise UnreadableError(name, "no reader takes it")
+    found = load(name, lambda: data, None)[1]
+    document = read_bytes(data, name, found, {}, options._replace(depth=options.depth + 1, figures=None))
+    return document_result(document)
+
+
 FORMATS: Final[dict[str, Callable[[str, ReadOptions], ReadResult]]] = {
     "markdown": lambda text, _: read_markdown(text),
     "text": lambda text, _: read_plain(text),
@@ -130,6 +166,10 @@ FILE_FORMATS: Final[dict[str, Callable[[bytes, str, ReadOptions], ReadResult]]] 
     "xlsx": _read_xlsx,
     "xls": _read_xls,
     "ods": _read_ods,
+    "ipynb": _read_notebook,
+    "eml": _read_eml,
+    "msg": _read_msg,
+    "epub": _read_epub,
 }
 INPUTS: Final = (*FORMATS, *FILE_FORMATS)
 """All formats: those of the first table are read from text, the others from bytes."""
@@ -149,9 +189,18 @@ EXTENSIONS: Final = {
     **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), "xlsx"),
     **dict.fromkeys((".xls", ".xlt"), "xls"),
     **dict.fromkeys((".ods", ".ots"), "ods"),
+    ".ipynb": "ipynb",
+    ".eml": "eml",
+    ".msg": "msg",
+    ".epub": "epub",
     "": "text",
 }
-_NEEDED: Final = {"pdf": ("pypdfium2", "pdf"), "html": ("selectolax", "html"), "confluence": ("lxml", "confluence")}
+_NEEDED: Final = {
+    "pdf": ("pypdfium2", "pdf"),
+    "html": ("selectolax", "html"),
+    "confluence": ("lxml", "confluence"),
+    "msg": ("olefile", "msg"),
+}
 """What the readers of some formats import, and the extra that has it."""
 
 

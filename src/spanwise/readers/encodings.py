@@ -77,11 +77,16 @@ def _declared(data: bytes) -> str | None:
     found = _DECLARED.search(data, 0, 1024)
     if not found:
         return None
-    name = found[1].decode("ascii").lower().replace("_", "-")
+    return decoded_as(data, found[1].decode("ascii"))
+
+
+def decoded_as(data: bytes, charset: str, errors: str = "strict") -> str | None:
+    """Decode by the name of a charset; None if there is no such charset, or the bytes are not in it."""
+    name = charset.lower().replace("_", "-")
     if not _CHARSET.fullmatch(name):  # Python has codecs that are not charsets
         return None
     try:
-        return data.decode(name)
+        return data.decode(name, errors)
     except (LookupError, UnicodeError):
         return None
 
