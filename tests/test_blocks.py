@@ -186,7 +186,7 @@ def test_every_field_of_the_dialect() -> None:
     assert (record["core_block_indices"], record["block_indices"]) == ([6, 7], [4, 5, 6, 7, 8])
     assert record["md_text"] == document.text[chunks[1].char_start : chunks[1].char_end]
     assert record["normalized_text"] == chunks[1].plain_text
-    around = "  подгруппа А\nВторая группа\n\n", "\n\n| X | 0.8 |"
+    around = "  подгруппа А\nВторая группа\n\n", "\n| X | 0.8 |"
     assert record["normalized_text"] in record["full_text"]
     tags = "[PAGE] Клиника\n[SECTION] Результаты > Эффективность\n[TEXT] "
     assert record["embedding_text"] == tags + around[0] + record["normalized_text"] + around[1]

@@ -322,11 +322,13 @@ def test_json_and_parquet_hold_the_same(dialect: str, folder: Path, capsys: pyte
     from pyarrow import parquet
 
     common = ["chunk", ".", "--dialect", dialect, "-q"]
-    assert main(common) == main([*common, "--format", "json", "-o", "x.json"]) == 0
-    assert main([*common, "--format", "parquet", "-o", "x.parquet"]) == 0
+    outside = folder / ".out"  # what is written beside the documents would be read the next time
+    outside.mkdir()
+    assert main(common) == main([*common, "--format", "json", "-o", str(outside / "x.json")]) == 0
+    assert main([*common, "--format", "parquet", "-o", str(outside / "x.parquet")]) == 0
     expected = records(capsys.readouterr().out)
-    assert orjson.loads(Path("x.json").read_bytes()) == expected
-    assert parquet.read_table("x.parquet").to_pylist() == expected
+    assert orjson.loads((outside / "x.json").read_bytes()) == expected
+    assert parquet.read_table(outside / "x.parquet").to_pylist() == expected
 
 
 def test_prefix_and_levels_are_flags(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,6 +90,8 @@ class PlainText:
         for index, (start, end, joiner) in enumerate(pieces):
             shown = self.of(start, end)
             is_visible = bool(shown) and not shown.isspace()
+            if is_visible and first >= 0 and joiner.startswith("\n"):  # a removed last line leaves no blank one
+                found[last] = found[last].rstrip("\n")
             found.append((joiner + shown if first >= 0 else shown) if is_visible else "")
             if is_visible:
                 first, last = index if first < 0 else first, index
@@ -107,8 +109,12 @@ class PlainText:
             low, high = self.place(start), self.place(end)
             if low is None or high is None:
                 return None
-            if not (shown[low:high] or " ").isspace():
-                found.append((low, high, joiner if found else ""))
+            if (shown[low:high] or " ").isspace():
+                continue
+            if found and joiner.startswith("\n"):
+                before, end, its_joiner = found[-1]
+                found[-1] = before, before + len(shown[before:end].rstrip("\n")), its_joiner
+            found.append((low, high, joiner if found else ""))
         if found:
             low, high, _ = found[0]
             found[0] = low + _blank_lines(shown[low:high]), high, ""
