@@ -83,7 +83,10 @@ def main() -> None:
         figures[row.name] = {}
         for name, folder in sets.items():
             print(f"  {row.name}, {name} (after {time.monotonic() - began:.0f} s)", file=sys.stderr)
-            figures[row.name][name] = _measured(row, folder, given.questions)
+            try:
+                figures[row.name][name] = _measured(row, folder, given.questions)
+            except spanwise.SpanwiseError as error:  # a peer that raises on one of the texts
+                print(f"    {str(error)[:200]}", file=sys.stderr)
     versions = {row.package: version_of(row.package) for row in rows}
     results = {"python": platform.python_version(), "versions": versions, "rows": figures}
     written = _written(results)
@@ -130,17 +133,19 @@ def _written(results: Figures) -> str:
     rows: dict[str, dict[str, Figures]] = results["rows"]
     sets = list(next(iter(rows.values())))
     asked = sum(one["questions"] for one in next(iter(rows.values())).values())
+    failed = [f"{name.partition(':')[0]} raises on {', '.join({*sets} - {*found})}, which its mean leaves out."
+              for name, found in rows.items() if len(found) < len(sets)]  # fmt: skip
     head = ("", "recall", "IoU", "tokens", *(f"recall: {name}" for name in sets), "chunks")
     cells = []
     for name, found in rows.items():
         means = [_mean(one[key][0] for one in found.values()) for key in ("recall", "iou")]
         tokens = _mean(one["tokens"] for one in found.values())
-        each = [f"{100 * found[one]['recall'][0]:.1f}" for one in sets]
+        each = [f"{100 * found[one]['recall'][0]:.1f}" if one in found else "–" for one in sets]
         chunks = sum(one["chunks"] for one in found.values())
         cells.append((name, *(f"{100 * value:.1f}" for value in means), f"{tokens:.0f}", *each, f"{chunks:,}"))
     introduction = INTRODUCTION.format(described=f"{asked:,} questions in six sets", budget=BUDGET, hits=HITS)
     named = ", ".join(f"{name} {version or 'not installed'}" for name, version in results["versions"].items())
-    return "\n".join([introduction, table(head, cells), NOTES, f"Python {results['python']}; {named}.\n"])
+    return "\n".join([introduction, table(head, cells), NOTES, *failed, f"Python {results['python']}; {named}.\n"])
 
 
 def _mean(values: Iterable[float]) -> float:
