@@ -250,8 +250,8 @@ def main() -> None:
     sizes = SIZES[:2] if arguments.quick else (*SIZES, LARGEST) if arguments.million else SIZES
     found = measured(sizes, arguments.documents)
     if arguments.corpora:
-        sizes = [SIZES[-1], LARGEST] if arguments.million else [SIZES[-1]]
-        found["searches"] = searches.measured(sizes, arguments.corpora, arguments.cache, arguments.peers)
+        large = [SIZES[-1], LARGEST] if arguments.million else [SIZES[-1]]
+        found["searches"] = searches.measured(large, arguments.corpora, arguments.cache, arguments.peers)
     if not arguments.quick:
         (RESULTS / "index.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
         (RESULTS / "index.md").write_text(written(found), encoding="utf-8")
