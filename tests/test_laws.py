@@ -178,3 +178,9 @@ def test_same_bytes_in_another_process(strategy: Any) -> None:
     }
     chunks = spanwise.chunk(spanwise.read_text(text), strategy, **offline(strategy))
     assert outputs == {json.dumps([chunk.to_dict() for chunk in chunks])}
+
+
+def test_an_empty_head_is_one_leaf_with_the_first_row() -> None:
+    text = "| | |\n|---|---|\n| a | b |\n| c | d |\n\n<figure>one</figure>\n"
+    for size in (16, 40, 900):
+        checked(text, "markdown", "blocks", "cl100k", {"max_tokens": size})

@@ -20,6 +20,7 @@ NEVER_CONTENT = {"front_matter", "comment", "definition"}
 LEFT_OUT_BY = {"structure": {"heading", "rule"}, "smart": {"heading", "rule"}}
 BY_LEAF = {"blocks"}
 TWO_LEVELS = {"hierarchical"}
+EMPTY_HEAD = re.compile(r"[\s|:-]*")
 MARK_ALONE = re.compile(r"([-*+]|\d+[.)])(\s+\[[ xX]\])?")
 
 
@@ -123,7 +124,7 @@ def _nesting(records: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def by_leaf(document: Document) -> Document:
-    """Split lists and tables at every edge of an item or row; a mark alone stays with the item nested in it."""
+    """Split lists and tables at every edge of an item or row; a mark or an empty head alone stays with what follows."""
     leaves: list[Block] = []
     for block in document.blocks:
         parts = list(_all_parts(block.parts))
@@ -137,6 +138,8 @@ def by_leaf(document: Document) -> Document:
             low += len(content) - len(content.lstrip())
             start = low if start is None else start
             if parents.get(low) == high and MARK_ALONE.fullmatch(content.strip()):
+                continue
+            if block.kind == "table" and EMPTY_HEAD.fullmatch(content) and high < block.end:
                 continue
             leaves.append(block._replace(start=start, end=low + len(content.strip())) if parts else block)
             start = None
