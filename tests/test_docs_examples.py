@@ -166,20 +166,21 @@ def percent(text: str) -> float:
 def test_figures_are_those_of_the_bench() -> None:
     results = DOCS.parent / "bench" / "results"
     markdown, prose = (results / "results.md").read_text("utf-8").split("## English prose")
-    found = rows_of((results / "retrieval.md").read_text("utf-8"))
     _, figures = (DOCS.parent / "README.md").read_text("utf-8").split("## Figures")
-    for name, cost, over, cut, recall in rows_of(figures.split("## ")[0])[2:]:
+    answers, chunks = figures.split("## ")[0].split("**Chunks**")
+    for name, cost, over, cut in rows_of(chunks)[2:]:
         splitter = name.removesuffix(", small cores")
         row = next(row for row in rows_of(markdown) if row[0] == splitter)
         costs = [row[1]] if row[2] == "–" else [row[2], row[1]]
         assert cost == " / ".join(f"{float(value):.1f}" for value in costs)
         assert percent(cut) == percent(row[8])
-        assert max(float(one[6]) for one in found if one[0].startswith(splitter.split(" Markdown")[0])) == percent(
-            recall
-        )
         in_prose = next((one[5] for one in rows_of(prose) if one[0] == splitter), "0")
         assert row[5] == "0"
         assert over == ("0" if in_prose == "0" else f"{percent(in_prose.split(' (')[0])} % of prose")
+    found = rows_of((results / "answers.md").read_text("utf-8"))
+    for name, recall, iou in rows_of(answers)[2:]:
+        row = next(row for row in found if row[0].startswith(f"{name}:"))
+        assert (percent(recall), percent(iou)) == (float(row[1]), float(row[2]))
 
 
 def test_important_pages_are_run() -> None:
