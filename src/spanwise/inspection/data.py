@@ -59,11 +59,16 @@ def _chunk(
     }
 
 
-def _plain_parts(document: Document, record: Record, prefix: str) -> list[str] | None:
-    """Return what the embedder gets of each piece, where that is not the source."""
+def _plain_parts(document: Document, record: Record, prefix: str) -> list[list[str]] | None:
+    """Return the joiner before each piece and what the embedder gets of it, where that is not the source."""
     if record["embedding_text"] == prefix + record["full_text"]:
         return None
-    return plain_text_of(document).parts((one["start"], one["end"], one["joiner"]) for one in record["pieces"])
+    places = [(one["start"], one["end"], one["joiner"]) for one in record["pieces"]]
+    parts, found = plain_text_of(document).parts(places), list[list[str]]()
+    for (_, _, joiner), part in zip(places, parts, strict=True):
+        before = joiner if part and any(shown for _, shown in found) else ""
+        found.append([before, part.removeprefix(before)])
+    return found
 
 
 def _source(document: Document, position: int) -> str:

@@ -185,9 +185,9 @@
     const add = (kind, text) => text && words.append(kind ? made("span", kind, text) : text);
     add("template", known.templates[chunk.before]);
     chunk.pieces.forEach(([, , role, joiner], at) => {
-      add("", at && !chunk.plain ? joiner : "");
+      add("", chunk.plain ? chunk.plain[at][0] : at ? joiner : "");
       const kind = role.startsWith("overlap") ? `overlap ${role}` : role;
-      add(`piece ${kind}`, chunk.plain ? chunk.plain[at] : textBetween(...chunk.units[at]));
+      add(`piece ${kind}`, chunk.plain ? chunk.plain[at][1] : textBetween(...chunk.units[at]));
     });
     return words;
   }

@@ -191,12 +191,14 @@ Text text_of(PyObject *text) {
 Py_ssize_t exact(const Text *text, const Ends *ends, PyObject *known, const Py_ssize_t *edge, PyObject *joiner) {
     Py_ssize_t start = edge[0], end = edge[1], first = start, last = end;
     if (start < 0 || start >= end || end > text->length) return -1;
-    while (!seam_at(text, first))
+    Text within = *text; /* what is behind the range makes no seam in it */
+    within.length = end;
+    while (!seam_at(&within, first))
         if (++first >= end || first - start > NEARBY) return -1;
     if (joiner || !seam_at(text, last))
         do
             if (--last < first || end - last > NEARBY) return -1;
-        while (last > first && !seam_at(text, last));
+        while (last > first && !seam_at(&within, last));
     Py_ssize_t head = remembered(known, text, start, first, NULL);
     if (head < 0) return head;
     Py_ssize_t tail = remembered(known, text, last, end, joiner);

@@ -52,13 +52,13 @@ def exact_tokens(text: str, ends: array[int], known: dict[str, int], start: int,
     if not 0 <= start < end <= len(text):
         return -1
     first, last = start, end
-    while not _is_seam(text, first):
+    while not _is_seam(text, first, end):  # what is behind the range makes no seam in it
         first += 1
         if first >= end or first - start > NEARBY:
             return -1
-    if joiner or not _is_seam(text, last):
+    if joiner or not _is_seam(text, last, len(text)):
         last -= 1
-        while last > first and not _is_seam(text, last) and end - last <= NEARBY:
+        while last > first and not _is_seam(text, last, end) and end - last <= NEARBY:
             last -= 1
         if last < first or end - last > NEARBY:
             return -1
@@ -68,5 +68,5 @@ def exact_tokens(text: str, ends: array[int], known: dict[str, int], start: int,
     return head + tokens_between(ends, first, last) + tail if is_known else -1
 
 
-def _is_seam(text: str, position: int) -> bool:
-    return position in (0, len(text)) or SEAM.match(text, position - 1) is not None
+def _is_seam(text: str, position: int, end: int) -> bool:
+    return position in (0, len(text)) or SEAM.match(text, position - 1, end) is not None

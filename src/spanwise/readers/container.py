@@ -38,7 +38,7 @@ _BROKEN: Final = (
 """What zipfile raises for broken files."""
 _DAMAGED: Final = "it is damaged, cut off, or no such file; get it again from where it comes from"
 _HUGE: Final = "it may be made to exhaust memory; if you trust it, unpack and divide it"
-_PROLOG: Final = re.compile(r"(?:\s|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->)*+", re.DOTALL)
+_PROLOG: Final = re.compile(r"(?>(?:\s|<\?(?>(?:(?!\?>).)*)\?>|<!--(?>(?:(?!-->).)*)-->)*)", re.DOTALL)
 _DOCTYPE: Final = re.compile(r"<!DOCTYPE\s[^\[<>]*>")
 _DECLARED: Final = re.compile(
     rb"""\s*<\?xml[^>]*?\sencoding\s*=\s*["']((?:iso-8859-|windows-|us-ascii|koi8-|euc-|gb|big5|shift_jis)[\w-]*)""",
