@@ -127,7 +127,8 @@ def test_work_grows_with_the_text(name: str, strategy: Any) -> None:
         for chunk in spanwise.chunk(document, strategy, **offline(strategy), **options):
             chunk.to_dict()
 
-    assert_linear(work, 2_500)
+    # `fixed` divides a document of few rules at once, without trying divisions
+    assert_linear(work, 5_000 if (name, strategy) == ("rules", "fixed") else 2_500)
 
 
 MEGABYTES = [
