@@ -100,3 +100,10 @@ def test_laws(text: str, size: int, template: str) -> None:
 
 def test_linear() -> None:
     assert_linear(lambda size: joined("# A\n\n## B\n\nsome words\n\n### C\n\nmore\n\n" * size, 30), 100)
+
+
+def test_other_strategies_may_not_hold_headings() -> None:
+    (chunk,) = joined(GUIDE, 100)
+    record = chunk.to_dict() | {"strategy": "smart"}
+    found = spanwise.check([record], spanwise.read_text(GUIDE))
+    assert any("takes in a heading" in one.reason for one in found)

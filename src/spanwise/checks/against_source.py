@@ -50,7 +50,8 @@ def source_faults(record: Record, document: Document, settings: CheckSettings) -
     for piece in core:
         for block in _touched(document, piece["start"], piece["end"]):
             low, high = max(block.start, piece["start"]), min(block.end, piece["end"])
-            between = block.kind not in LEFT_OUT_KINDS and record["char_start"] < low and high < record["char_end"]
+            joined = settings.strategy.joins_sections and block.kind not in LEFT_OUT_KINDS
+            between = joined and record["char_start"] < low and high < record["char_end"]
             if block.kind in kinds and not between and text[low:high].strip():
                 taken = shortened(text[low:high])
                 yield "provenance", f"the core takes in a {block.kind}, which is no content: {taken}"

@@ -49,7 +49,7 @@ class Finding(NamedTuple):
 
 
 def missing_names(names: Sequence[str]) -> str:
-    """Say which fields are missing, the first of them by name."""
+    """Return a message on the fields that are missing, the first of them by name."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{', '.join(names[:_NAMED])}{more} {'is' if len(names) == 1 else 'are'} missing"
 

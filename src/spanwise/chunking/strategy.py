@@ -43,6 +43,7 @@ class StrategyTraits(NamedTuple):
     leaves_out: frozenset[str] = frozenset()
     leafwise: bool = False
     described_by_first: bool = False
+    joins_sections: bool = False
 
 
 class StrategyLike(Protocol):
@@ -79,6 +80,8 @@ class Strategy(ABC):
     """The kinds of blocks of which a part may repeat something; None where any core may."""
     described_by_first: bool = False
     """Whether a chunk has the headings path of its first block, be it a heading, instead of the first that is none."""
+    joins_sections: bool = False
+    """Whether a core may hold the headings between sections, although it leaves headings out."""
     has_parents: bool = False
     """Whether its chunks have two levels, parents and children; only built-in strategies may."""
     asks_model: bool = False
@@ -91,7 +94,7 @@ class Strategy(ABC):
     @property
     def traits(self) -> StrategyTraits:
         """What its chunks are judged by."""
-        return StrategyTraits(self.name, self.leaves_out, self.leafwise, self.described_by_first)
+        return StrategyTraits(self.name, self.leaves_out, self.leafwise, self.described_by_first, self.joins_sections)
 
     @abstractmethod
     def plan(self, task: ChunkingTask) -> ChunkPlan | Iterable[tuple[int, int]]:

@@ -179,7 +179,7 @@ class _Crew(Generic[Given, Done]):
             yield job, _answer(self._work, job, self._lost) if index in begun.here else begun.answers.pop(index)
 
     def advance(self) -> None:
-        """Give the children what is waiting, and wait for answers."""
+        """Send the children what is waiting, and wait for answers."""
         while self._parts and len(self._workers) < self._size:
             part = self._parts.popleft()
             worker = _Worker(self._child(part), part)

@@ -1,4 +1,7 @@
-"""The laws that hold for every chunk, checked on records without any of the product's own logic."""
+"""The laws that hold for every chunk, checked on records without the logic that makes them.
+
+What a page shows of a text is taken from the product; that it is the text with characters taken out is checked here.
+"""
 
 from __future__ import annotations
 

@@ -55,6 +55,7 @@ class SmartStrategy(StructureStrategy, ModelStrategy):
 
     name = "smart"
     options = SmartOptions
+    joins_sections = False
 
     def questions(self, task: ChunkingTask) -> list[Question]:
         """Return what is to be decided of a document, as windows of numbered lines."""

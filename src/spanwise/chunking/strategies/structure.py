@@ -67,6 +67,7 @@ class StructureStrategy(Strategy):
     name = "structure"
     options: type[Options] = StructureOptions
     leaves_out = CLOSING
+    joins_sections = True
     repeating = APART
 
     def plan(self, task: ChunkingTask) -> ChunkPlan:
